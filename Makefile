@@ -1,0 +1,51 @@
+# Two commands do all the set-up: `make run` and `make test`. Everything else is here for whoever works on Metnos.
+VENV  := .venv
+BIN   := $(VENV)/bin
+ARGS  ?=
+NAME  ?=
+DATA  ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lint bench lock docs clean
+
+help: ## list these targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+run: ## install what is needed and start Metnos; ARGS="doctor" passes a command through
+	@sh tools/setup.sh run
+	@$(BIN)/metnos $(ARGS)
+
+test: ## the whole suite: linters, types, layers, sizes, every test, coverage
+	@sh tools/setup.sh dev
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
+
+check: ## the fast tier: everything but the slow tests, under two minutes
+	@sh tools/setup.sh dev
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/sizes.py
+
+bench: ## list the benchmarks; NAME=store runs one, DATA=dir gives it other data
+	@sh tools/setup.sh dev
+	@$(BIN)/python -m bench $(NAME) $(if $(DATA),--data $(DATA))
+
+docs: ## write again what is generated from code (docs/configuration.md, docs/commands.md)
+	@sh tools/setup.sh dev
+	@$(BIN)/python tools/docs.py
+
+lock: ## resolve the dependencies again (needs uv); the locks name no host
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade -q \
+	  pyproject.toml --group build -o lock/run.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade -q \
+	  pyproject.toml --group build --group dev -o lock/dev.txt
+
+clean: ## remove the environment and every cache
+	rm -rf $(VENV) $(VENV).lock .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

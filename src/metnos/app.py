@@ -1,0 +1,193 @@
+"""The one composition root: wires the parts of a workspace together by hand.
+
+Rules: importing this does nothing; `App.open` upholds the constitution before it hands anything out. Faces (terminal,
+pages, protocols) call this and nothing further down.
+"""
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from metnos.core import settings_file
+from metnos.core.canon import canonical_json, sha256_hex
+from metnos.core.clock import Clock, SystemClock, from_text
+from metnos.core.errors import KeyFileError, MetnosError, WorkspaceError
+from metnos.core.records import Check
+from metnos.core.settings import Loaded, Settings, load
+from metnos.core.workspace import Workspace
+from metnos.law import audit_log, founding
+from metnos.law import backup as backing
+from metnos.law import constitution as constituting
+from metnos.law.audit import Audit
+from metnos.law.audit_line import Entry
+from metnos.law.audit_verify import Report, verify
+from metnos.law.backup import Backup
+from metnos.law.constitution import Constitution, Standing
+from metnos.law.restore import Restored
+from metnos.law.restore import restore as put_back
+from metnos.models import reach
+from metnos.sandbox import probe
+from metnos.store import check as store_check
+from metnos.store.archive import Progress
+
+SETTING_CHANGED = "setting changed"
+# No clock that tells an earlier time can be right: this program did not exist then.
+_RELEASED = datetime(2026, 11, 1, tzinfo=UTC)
+_MB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An open workspace."""
+
+    workspace: Workspace
+    loaded: Loaded
+    clock: Clock
+    seat: founding.Seat
+    constitution: Constitution
+    standing: Standing
+
+    @classmethod
+    def open(cls, workspace: Workspace, clock: Clock | None = None) -> "App":
+        """Open a workspace that was founded. A constitution edited since the last start is recorded first."""
+        clock = clock or SystemClock()
+        refuse_missing(workspace)
+        loaded = load(workspace.settings)
+        seat = founding.take_seat(workspace, loaded.settings, clock)
+        laws = constituting.read(workspace.soul)
+        standing = constituting.uphold(laws, seat.db, seat.audit, clock)
+        return cls(workspace, loaded, clock, seat, laws, standing)
+
+    @property
+    def settings(self) -> Settings:
+        return self.loaded.settings
+
+    @property
+    def audit(self) -> Audit:
+        return self.seat.audit
+
+    def set_setting(self, name: str, text: str) -> Any:
+        """Change one key of metnos.toml; returns the value as it was understood."""
+        path = self.workspace.settings
+        with self.seat.db.write():  # reading and writing the file must not interleave with another change
+            value = settings_file.check_value(path, name, text)
+            digest = sha256_hex(canonical_json(value))
+            with self.audit.act(Entry(SETTING_CHANGED, {"setting": name}, {"value": digest})):
+                settings_file.write_value(path, name, value)
+        return value
+
+    def verify_audit(self) -> Report:
+        return verify(self.audit.folder, self.audit.head(), self.seat.signer.public)
+
+    def backup_target(self) -> Path:
+        return backing.default_target(self.workspace, self.settings.backup.folder, self.clock)
+
+    def backup(self, target: Path, passphrase: str | None, progress: Progress) -> Backup:
+        return backing.make(self.workspace, self.seat, self.clock, target, passphrase=passphrase, progress=progress)
+
+
+def found(workspace: Workspace, clock: Clock | None = None) -> list[str]:
+    """Make what is missing of a workspace; returns the names of what was made."""
+    return founding.found(workspace, load(workspace.settings).settings, clock or SystemClock())
+
+
+def restore(source: Path, workspace: Workspace, *, replace: bool, passphrase: str | None) -> Restored:
+    """Put a backup in the place of a workspace."""
+    settings = load(workspace.settings).settings
+    return put_back(source, workspace, settings, SystemClock(), replace=replace, passphrase=passphrase)
+
+
+def refuse_missing(workspace: Workspace) -> None:
+    if not workspace.exists():
+        raise WorkspaceError(f"there is no workspace at {workspace.root}", fix="Make one: metnos init")
+
+
+def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]:
+    """Every check of the doctor, one after the other, each as soon as it is done."""
+    clock = clock or SystemClock()
+    yield _check_python()
+    yield store_check.check_features()
+    try:
+        settings = load(workspace.settings).settings
+        yield Check.green("settings", f"{workspace.settings} reads well")
+    except MetnosError as error:
+        yield Check.red("settings", error.what, error.fix)
+        settings = Settings.model_construct()
+    yield probe.check(settings.sandbox.bwrap, settings.sandbox.timeout_s)
+    yield from _check_workspace(workspace, clock)
+    yield _check_disk(workspace, settings)
+    yield reach.check(settings.models.main)
+    yield _check_clock(workspace, clock)
+
+
+def _check_python() -> Check:
+    version = platform.python_version()
+    if sys.version_info < (3, 11):
+        return Check.red("python", f"Python {version} is too old", "Install Python 3.11 or newer")
+    return Check.green("python", f"Python {version}")
+
+
+def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
+    if not workspace.exists():
+        yield Check.yellow("workspace", f"there is none at {workspace.root} yet", "metnos init")
+        return
+    yield from founding.check_privacy(workspace)
+    yield from store_check.check_databases(workspace.root)
+    try:
+        app = App.open(workspace, clock)
+    except MetnosError as error:
+        yield Check.red("keys" if isinstance(error, KeyFileError) else "constitution", error.what, error.fix)
+        return
+    yield _check_constitution(app)
+    yield _check_audit(app)
+
+
+def _check_constitution(app: App) -> Check:
+    name = "constitution"
+    if app.standing is Standing.MODIFIED:
+        return Check.yellow(name, "SOUL.md was edited since the last start; the audit records it", "metnos audit tail")
+    return Check.green(name, f"{len(app.constitution.laws)} Laws, pinned as {app.constitution.soul[:12]}")
+
+
+def _check_audit(app: App) -> Check:
+    report = app.verify_audit()
+    if report.faults:
+        fault = report.faults[0]
+        return Check.red("audit", f"{fault.place}: {fault.detail}", "metnos audit verify")
+    unfinished = app.audit.unfinished()
+    if unfinished:
+        line = unfinished[0]
+        found = f"{len(unfinished)} begun and not finished, the last being {line.kind!r} (line {line.seq})"
+        return Check.yellow("audit", found, f"metnos audit show {line.seq}")
+    return Check.green("audit", f"{report.lines} lines, unbroken, {report.checkpoints} signed checkpoints")
+
+
+def _check_disk(workspace: Workspace, settings: Settings) -> Check:
+    place = next(path for path in (workspace.root, *workspace.root.parents) if path.exists())
+    free = shutil.disk_usage(place).free // _MB
+    found = f"{free:,} MB free at {place}"
+    if free < settings.disk.need_free_mb:
+        return Check.red("disk", found, "Free some space: below this nothing can be recorded")
+    if free < settings.disk.warn_free_mb:
+        return Check.yellow("disk", found, "Free some space soon")
+    return Check.green("disk", found)
+
+
+def _check_clock(workspace: Workspace, clock: Clock) -> Check:
+    now = clock.now()
+    found = f"{now.astimezone():%Y-%m-%d %H:%M %Z}"
+    fix = "sudo timedatectl set-ntp true"
+    if now < _RELEASED:
+        return Check.red("clock", f"{found} is before this program was released", fix)
+    line = next(audit_log.backwards(workspace.audit), None)
+    last = from_text(line.ts) if line else now
+    if last > now:
+        return Check.yellow(
+            "clock", f"{found}, but the audit's last line is from {last.astimezone():%Y-%m-%d %H:%M}", fix
+        )
+    return Check.green("clock", found)

@@ -1,0 +1,1 @@
+"""The ground: records, errors, clock, ids, decay, canonical forms, signatures, settings. Imports nothing of ours."""

@@ -1,0 +1,101 @@
+"""The one exception tree.
+
+::
+
+    MetnosError                 anything Metnos itself reports; the faces print it and exit with 1
+    ├── UsageError              the request itself is malformed; exit 2
+    ├── SettingsError           metnos.toml or a METNOS_* variable is wrong
+    ├── WorkspaceError          no workspace there, or not one that can be trusted
+    ├── PathError               a path that has no canonical form
+    ├── KeyFileError            a key file is missing, readable by others, or not a key
+    ├── StoreError              SQLite could not do it
+    │   ├── StoreBusy           another process holds the lock
+    │   ├── StoreFull           the disk is full
+    │   ├── StoreCorrupt        the file is damaged, or is no database
+    │   └── StoreSchema         the file belongs to another version of Metnos
+    ├── LawError                the constitution forbids it, or cannot be read
+    │   ├── ConstitutionError   SOUL.md does not hold the four Laws
+    │   ├── ForbiddenPath       a path that nothing may ever touch
+    │   └── AuditError          the act could not be recorded, so it must not happen
+    ├── SandboxError            no sandbox can be had, or it does not hold
+    └── BackupError             an archive is damaged, or cannot be made
+
+Rules: a message says what happened and what it means; ``fix`` says what to do about it. Messages never hold the
+content of the owner's files. Anything that is not a ``MetnosError`` is a bug and is shown as one.
+"""
+
+
+class MetnosError(Exception):
+    """What went wrong, in words for the owner, and what to do about it."""
+
+    def __init__(self, what: str, *, fix: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.what}\n{self.fix}" if self.fix else self.what
+
+
+class UsageError(MetnosError):
+    """The request itself is malformed."""
+
+
+class SettingsError(MetnosError):
+    """metnos.toml or a METNOS_* variable is wrong."""
+
+
+class WorkspaceError(MetnosError):
+    """No workspace there, or not one that can be trusted."""
+
+
+class PathError(MetnosError):
+    """A path that has no canonical form."""
+
+
+class KeyFileError(MetnosError):
+    """A key file is missing, readable by others, or not a key."""
+
+
+class StoreError(MetnosError):
+    """SQLite could not do it."""
+
+
+class StoreBusy(StoreError):
+    """Another process holds the lock."""
+
+
+class StoreFull(StoreError):
+    """The disk is full."""
+
+
+class StoreCorrupt(StoreError):
+    """The file is damaged, or is no database."""
+
+
+class StoreSchema(StoreError):
+    """The file belongs to another version of Metnos."""
+
+
+class LawError(MetnosError):
+    """The constitution forbids it, or cannot be read."""
+
+
+class ConstitutionError(LawError):
+    """SOUL.md does not hold the four Laws."""
+
+
+class ForbiddenPath(LawError):
+    """A path that nothing may ever touch."""
+
+
+class AuditError(LawError):
+    """The act could not be recorded, so it must not happen."""
+
+
+class SandboxError(MetnosError):
+    """No sandbox can be had, or it does not hold."""
+
+
+class BackupError(MetnosError):
+    """An archive is damaged, or cannot be made."""

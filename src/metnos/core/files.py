@@ -1,0 +1,91 @@
+"""Writing files so that nobody ever sees half of one.
+
+Rules: a file appears whole or not at all, and is on the disk when the call returns; `create` never replaces, so two
+processes that create one file at once leave one winner; private files are never readable by others, not even for the
+moment between making and protecting them. Does not guarantee anything on file systems that ignore fsync.
+"""
+
+import contextlib
+import ctypes
+import os
+import tempfile
+from pathlib import Path
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+PLAIN_FILE = 0o644
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def replace(path: Path, content: bytes, *, mode: int = PLAIN_FILE) -> None:
+    """Write ``path`` anew: readers see the old content or the new one, nothing between."""
+    staged = _stage(path, content, mode)
+    try:
+        staged.replace(path)
+    except OSError:
+        staged.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def create(path: Path, content: bytes, *, mode: int = PLAIN_FILE) -> bool:
+    """Write ``path`` unless it is there already, and say whether this call wrote it."""
+    if path.is_symlink() or path.exists():
+        return False
+    staged = _stage(path, content, mode)
+    try:
+        os.link(staged, path)  # unlike a rename, a link never replaces
+    except FileExistsError:
+        return False
+    finally:
+        staged.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return True
+
+
+def private_folder(path: Path) -> None:
+    """Make ``path`` with its parents, closed to others. A folder that is there already keeps its mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=PRIVATE_FOLDER)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two names at one stroke, so that neither is ever missing; says whether the system could."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    try:
+        rename = libc.renameat2
+    except AttributeError:
+        return False  # not Linux, or a C library older than the call
+    swapped: bool = rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0
+    if swapped:
+        sync_folder(one.parent)
+        sync_folder(other.parent)
+    return swapped
+
+
+def sync_folder(folder: Path) -> None:
+    """Put a folder's own entries on the disk: without it a new file's name may be lost with the power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _stage(path: Path, content: bytes, mode: int) -> Path:
+    """The content in a temporary file beside ``path``, synced. ``mkstemp`` makes it private from the first moment."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    staged = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+    except BaseException:
+        staged.unlink(missing_ok=True)
+        raise
+    return staged

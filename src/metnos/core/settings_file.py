@@ -1,0 +1,73 @@
+"""Writing ``metnos.toml``: a new one with every setting explained, or one changed key.
+
+Rules: what the owner wrote, comments and order included, stays as it is; a value is checked against all of the file
+before anything is written; the file is replaced whole.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.container import Container
+from tomlkit.items import Table
+
+from metnos.core import files
+from metnos.core.errors import SettingsError, UsageError
+from metnos.core.settings import Sheet, keys, read_file, require_key, validate
+
+_HEADER = """\
+# Metnos settings. Every line is optional: remove the `#` before a line to change it, or type
+#   metnos config set KEY VALUE
+# An environment variable wins over this file: METNOS_STORE__BUSY_TIMEOUT_S sets store.busy_timeout_s.
+"""
+
+
+def template() -> str:
+    """A settings file that sets nothing and explains everything."""
+    lines = [_HEADER]
+    section = ""
+    for key in keys():
+        table, _, name = key.name.rpartition(".")
+        if table != section:
+            lines.append(f"\n[{table}]")
+            section = table
+        lines.append(f"# {key.description}")
+        lines.append(f"# {name} = {tomlkit.item(key.default).as_string()}")
+    return "\n".join(lines) + "\n"
+
+
+def check_value(path: Path, name: str, text: str) -> Any:
+    """What ``text`` means as the value of the setting ``name``. Raises if it does not fit."""
+    require_key(name)
+    data = read_file(path)
+    table = data
+    *sections, leaf = name.split(".")
+    for section in sections:
+        table = table.setdefault(section, {})
+        if not isinstance(table, dict):
+            raise SettingsError(f"{path}: `{section}` is not a table", fix=f"Make it one: [{'.'.join(sections)}]")
+    table[leaf] = text
+    try:
+        # The file by itself: a variable that is set just now must not hide what the file would say.
+        value: Any = validate(Sheet, data, path)
+    except SettingsError as error:
+        raise UsageError(error.what, fix=error.fix) from error
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def write_value(path: Path, name: str, value: Any) -> None:
+    """Set one key in the file and leave all the rest as it stands."""
+    document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+    *sections, leaf = name.split(".")
+    table: Container | Table = document
+    for section in sections:
+        if section not in table:
+            table.add(section, tomlkit.table())
+        inner = table[section]
+        if not isinstance(inner, Table | Container):
+            raise SettingsError(f"{path}: `{section}` is not a table", fix=f"Make it one: [{'.'.join(sections)}]")
+        table = inner
+    table[leaf] = value
+    files.replace(path, tomlkit.dumps(document).encode(), mode=files.PRIVATE_FILE)

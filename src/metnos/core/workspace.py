@@ -1,0 +1,78 @@
+"""Where things are in a workspace: names only, nothing is read or made here.
+
+Every other module takes its paths from a `Workspace`, so this file is the map of the folder.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+LONG_MEMORY = ("SOUL.md", "IDENTITY.md", "USER.md", "MEMORY.md", "TELOS.md", "PLAYBOOK.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One agent's folder. ``root`` is absolute."""
+
+    root: Path
+
+    @property
+    def soul(self) -> Path:
+        """The constitution."""
+        return self.root / "SOUL.md"
+
+    @property
+    def settings(self) -> Path:
+        return self.root / "metnos.toml"
+
+    @property
+    def executors(self) -> Path:
+        return self.root / "executors"
+
+    @property
+    def memory(self) -> Path:
+        return self.root / "memory"
+
+    @property
+    def mnestome(self) -> Path:
+        return self.root / ".mnestome"
+
+    @property
+    def audit(self) -> Path:
+        """The hash-chained log, one file a month."""
+        return self.root / ".audit"
+
+    @property
+    def law(self) -> Path:
+        """What the Laws' own code remembers."""
+        return self.root / ".law"
+
+    @property
+    def law_db(self) -> Path:
+        """The pinned constitution."""
+        return self.law / "law.db"
+
+    @property
+    def audit_db(self) -> Path:
+        """The audit's head and length, apart from the log itself so that a lost tail shows."""
+        return self.law / "audit.db"
+
+    @property
+    def keys(self) -> Path:
+        return self.root / ".keys"
+
+    @property
+    def secret_key(self) -> Path:
+        return self.keys / "agent.key"
+
+    @property
+    def public_key(self) -> Path:
+        return self.keys / "agent.pub"
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Every folder that a whole workspace has."""
+        return (self.executors, self.memory, self.mnestome, self.audit, self.law, self.keys)
+
+    def exists(self) -> bool:
+        """Whether a workspace was ever made here: its settings or its constitution are there."""
+        return self.settings.exists() or self.soul.exists()

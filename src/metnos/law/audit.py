@@ -1,0 +1,207 @@
+"""The audit: append-only, hash-chained, signed at intervals.
+
+Rules: a line is on the disk before `append` returns, and whoever cannot append does not act. Writers of any number of
+processes take turns by the write lock of the audit's database, which also holds the head and length of the log, so a
+lost tail is noticed. A line that a killed process wrote but nobody was told of is taken up; half a line is cut off;
+anything else found behind the head, or missing before it, is left for `verify` to name and recorded as "audit damaged".
+Does not guarantee anything against whoever can read the agent's key and rewrite the whole folder.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from metnos.core import files
+from metnos.core.clock import Clock, to_text
+from metnos.core.errors import AuditError, StoreError
+from metnos.core.sign import Signer
+from metnos.core.workspace import Workspace
+from metnos.law import audit_log
+from metnos.law.audit_line import CHECKPOINT, DAMAGED, GENESIS, HEAD_REBUILT, AuditLine, Entry, checkpoint_message
+from metnos.law.audit_log import Head
+from metnos.store.db import Database, Durability, Transaction
+from metnos.store.migrations import Migration
+
+PURPOSE = "audit checkpoint"
+
+MIGRATIONS = (
+    Migration(
+        "0001_head",
+        (
+            """CREATE TABLE audit_head (
+                id INTEGER PRIMARY KEY CHECK (id = 1),
+                seq INTEGER NOT NULL CHECK (seq >= 1),
+                hash TEXT NOT NULL,
+                month TEXT NOT NULL,
+                size INTEGER NOT NULL CHECK (size >= 0)
+            ) STRICT""",
+        ),
+    ),
+)
+
+
+class Audit:
+    """The log of one workspace."""
+
+    def __init__(
+        self, workspace: Workspace, signer: Signer, clock: Clock, *, every: int, busy_timeout_s: float
+    ) -> None:
+        self.folder = workspace.audit
+        self._signer = signer
+        self._clock = clock
+        self._every = every
+        files.private_folder(workspace.law)
+        files.private_folder(self.folder)
+        # NORMAL is enough: after a power cut the log may be longer than the head, and then the head follows the log.
+        self._db = Database(
+            workspace.audit_db, MIGRATIONS, busy_timeout_s=busy_timeout_s, durability=Durability.NORMAL, clock=clock
+        )
+
+    def append(self, entry: Entry) -> AuditLine:
+        """Record one entry. When this raises the act must not happen, whether or not its line is found later."""
+        try:
+            with self._db.write() as tx:
+                head = self._settle(tx)
+                return self._put(tx, head, entry)
+        except (StoreError, OSError) as error:
+            reason = error.what if isinstance(error, StoreError) else f"{error.strerror}: {self.folder}"
+            fix = "Nothing was done, because nothing may be done that cannot be recorded."
+            raise AuditError(f"the audit cannot be written: {reason}", fix=fix) from error
+
+    @contextlib.contextmanager
+    def act(self, entry: Entry) -> Iterator[AuditLine]:
+        """Record that something is about to happen, let it happen, and record how it ended."""
+        intent = self.append(_phase(entry, "intent"))
+        try:
+            yield intent
+        except BaseException:
+            self.append(_phase(entry, "failed", intent.seq))
+            raise
+        self.append(_phase(entry, "done", intent.seq))
+
+    @contextlib.contextmanager
+    def still(self) -> Iterator[Head | None]:
+        """Hold the log still, settled, for as long as it takes to copy it; gives its head."""
+        with self._db.write() as tx:
+            yield self._settle(tx)
+
+    def head(self) -> Head | None:
+        """The last line that was acknowledged."""
+        return read_head(self._db)
+
+    def newest(self) -> Iterator[AuditLine]:
+        """Every readable line, the newest first."""
+        return audit_log.backwards(self.folder)
+
+    def unfinished(self) -> list[AuditLine]:
+        """Acts that were begun and have no end: interrupted, or still going on."""
+        ended: set[int] = set()
+        begun: list[AuditLine] = []
+        for line in self.newest():
+            phase = line.entry.names.get("phase")
+            if phase == "intent" and line.seq not in ended:
+                begun.append(line)
+            elif phase in ("done", "failed"):
+                ended.add(line.entry.counts.get("intent", 0))
+        return begun
+
+    def close(self) -> None:
+        self._db.close()
+
+    # -- inside the lock
+
+    def _put(self, tx: Transaction, head: Head | None, entry: Entry) -> AuditLine:
+        """Write one line, and a signed checkpoint behind it when one is due, with one sync for both."""
+        now = self._clock.now()
+        month = now.strftime("%Y-%m")
+        if head is not None:
+            month = max(month, head.month)  # a clock set back must not put a line into an older file
+        seq, prev = (head.seq, head.hash) if head else (0, GENESIS)
+        line = AuditLine(seq + 1, to_text(now), entry, prev, month)
+        lines = [line]
+        if (line.seq + 1) % self._every == 0 or (head is not None and month != head.month):
+            lines.append(self._checkpoint(line))
+        size = _append_synced(audit_log.path_of(self.folder, month), b"".join(each.encode() for each in lines))
+        last = lines[-1]
+        _write_head(tx, Head(last.seq, last.hash, month, size))
+        return line
+
+    def _checkpoint(self, after: AuditLine) -> AuditLine:
+        signature = self._signer.sign(PURPOSE, checkpoint_message(after.seq + 1, after.hash))
+        entry = Entry(CHECKPOINT, {"public_key": self._signer.public})
+        return AuditLine(after.seq + 1, after.ts, entry, after.hash, after.month, signature)
+
+    def _settle(self, tx: Transaction) -> Head | None:
+        """Make head and log agree, and return the head to write behind."""
+        head = read_head(tx)
+        if head is None:
+            return self._rebuild(tx)
+        tail = audit_log.after_head(self.folder, head)
+        if tail.lines:
+            last = tail.lines[-1]
+            head = Head(last.seq, last.hash, last.month, tail.size)
+            _write_head(tx, head)
+        if tail.torn:
+            os.truncate(audit_log.path_of(self.folder, tail.month), tail.size)
+        if tail.lost or tail.foreign:
+            return self._note(tx, head, DAMAGED, {"known": head.seq})
+        return head
+
+    def _rebuild(self, tx: Transaction) -> Head | None:
+        """The store knows of no line: either there is none, or the store's own file was lost."""
+        newest = next(self.newest(), None)
+        if newest is None:
+            return None
+        head = Head(newest.seq, newest.hash, audit_log.months(self.folder)[-1], 0)
+        return self._note(tx, head, HEAD_REBUILT, {"known": newest.seq})
+
+    def _note(self, tx: Transaction, head: Head, kind: str, counts: Mapping[str, int]) -> Head:
+        # What stands behind the head is not ours: go on behind all of it, in the newest file there is.
+        month = max(head.month, *audit_log.months(self.folder), self._clock.now().strftime("%Y-%m"))
+        self._put(tx, Head(head.seq, head.hash, month, head.size), Entry(kind, counts=counts))
+        noted = read_head(tx)
+        assert noted is not None  # noqa: S101 -- `_put` has just written it
+        return noted
+
+
+def _append_synced(path: Path, content: bytes) -> int:
+    """Append and sync; returns the file's new length. A write that fails half-way is taken back."""
+    fresh = not path.exists()
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, files.PRIVATE_FILE)
+    try:
+        before = os.fstat(descriptor).st_size
+        if before and os.pread(descriptor, 1, before - 1) != b"\n":
+            content = b"\n" + content  # the end of a damaged line must not swallow ours
+        try:
+            written = os.write(descriptor, content)
+            if written != len(content):
+                raise OSError(28, os.strerror(28))  # a short write to a file means that the disk is full
+            os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, before)
+            raise
+    finally:
+        os.close(descriptor)
+    if fresh:
+        files.sync_folder(path.parent)
+    return before + len(content)
+
+
+def _phase(entry: Entry, phase: str, intent: int | None = None) -> Entry:
+    counts = dict(entry.counts) if intent is None else {**entry.counts, "intent": intent}
+    return Entry(entry.kind, {**entry.names, "phase": phase}, entry.digests, counts)
+
+
+def read_head(store: Database | Transaction) -> Head | None:
+    """The head as the store remembers it."""
+    row = store.first("SELECT seq, hash, month, size FROM audit_head")
+    return Head(*row) if row is not None else None
+
+
+def _write_head(tx: Transaction, head: Head) -> None:
+    tx.execute(
+        "INSERT INTO audit_head (id, seq, hash, month, size) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE"
+        " SET seq = excluded.seq, hash = excluded.hash, month = excluded.month, size = excluded.size",
+        (head.seq, head.hash, head.month, head.size),
+    )

@@ -1,0 +1,112 @@
+"""The audit's files as they lie on the disk: one a month, read here and nowhere else.
+
+Rules: files are named ``YYYY-MM.jsonl`` and read in that order; reading changes nothing. `after_head` tells what a
+killed process or a foreign hand left behind the last line that the store knows of.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from metnos.law.audit_line import AuditLine, parse
+
+_FILE = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last line that was acknowledged, and how long its file was after it."""
+
+    seq: int
+    hash: str
+    month: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a line stands."""
+
+    file: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What stands behind the head: whole lines that follow from it, and where the last of them ends.
+
+    ``torn`` is the length of a last line without its end, which a killed writer leaves; ``foreign`` says that there is
+    something else there, and ``lost`` that the file is shorter than the store remembers.
+    """
+
+    lines: tuple[AuditLine, ...]
+    month: str
+    size: int
+    torn: int
+    foreign: bool
+    lost: bool
+
+
+def path_of(folder: Path, month: str) -> Path:
+    return folder / f"{month}.jsonl"
+
+
+def months(folder: Path) -> list[str]:
+    """The months that have a file, in order."""
+    if not folder.is_dir():
+        return []
+    found = (_FILE.fullmatch(path.name) for path in folder.iterdir())
+    return sorted(match.group(1) for match in found if match)
+
+
+def raw_lines(content: bytes) -> Iterator[bytes]:
+    """The lines of a file with their ends; bytes behind the last end come as a last, unfinished line."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start)
+        end = len(content) if end < 0 else end + 1
+        yield content[start:end]
+        start = end
+
+
+def backwards(folder: Path) -> Iterator[AuditLine]:
+    """Every readable line, the newest first."""
+    for month in reversed(months(folder)):
+        for raw in reversed(list(raw_lines(path_of(folder, month).read_bytes()))):
+            line = parse(raw, month)
+            if line is not None:
+                yield line
+
+
+def after_head(folder: Path, head: Head) -> Tail:
+    """What stands in the files behind ``head``."""
+    path = path_of(folder, head.month)
+    size = path.stat().st_size if path.exists() else 0
+    later = [month for month in months(folder) if month > head.month]
+    if size == head.size and not later:
+        return Tail((), head.month, size, 0, foreign=False, lost=False)
+    if size < head.size:
+        return Tail((), head.month, size, 0, foreign=False, lost=True)
+    return _follow(folder, head, [head.month, *later])
+
+
+def _follow(folder: Path, head: Head, names: list[str]) -> Tail:
+    lines: list[AuditLine] = []
+    seq, digest, month, size = head.seq, head.hash, head.month, head.size
+    for name in names:
+        content = path_of(folder, name).read_bytes()
+        position = head.size if name == head.month else 0
+        for raw in raw_lines(content[position:]):
+            line = parse(raw, name)
+            if line is None or (line.seq, line.prev) != (seq + 1, digest):
+                last = name == names[-1] and position + len(raw) == len(content)
+                torn = len(raw) if last and not raw.endswith(b"\n") else 0
+                return Tail(tuple(lines), name, position, torn, foreign=not torn, lost=False)
+            position += len(raw)
+            lines.append(line)
+            seq, digest, month, size = line.seq, line.hash, name, position
+    return Tail(tuple(lines), month, size, 0, foreign=False, lost=False)

@@ -1,0 +1,1 @@
+"""Language models: for now, whether the configured one can be reached."""

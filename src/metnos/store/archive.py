@@ -1,0 +1,250 @@
+"""An archive of files and databases: a plain ``.tar.gz`` that any tool opens, with a signed list of what is in it.
+
+Rules: the list (``manifest.json``, the last member) names every file with its size and sha256 and is signed; an archive
+is only given its name after it was read back and found whole; nothing is unpacked from one that is not. Databases go in
+as consistent copies, also while they are written to. Links, sockets and devices are not archived but reported. Names
+that lead out of the folder, or that the list does not hold, are refused.
+"""
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from metnos.core import files
+from metnos.core.canon import Json, canonical_json
+from metnos.core.errors import BackupError
+from metnos.core.sign import Signer, verify
+from metnos.store.db import copy_database, is_database
+
+PURPOSE = "archive"
+MANIFEST = "manifest.json"
+_FORMAT = 1
+_CHUNK = 1 << 20
+_MAX_MANIFEST = 64 << 20
+_SIDE_FILES = ("-wal", "-shm", "-journal")
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of an archive."""
+
+    path: str
+    size: int
+    sha256: str
+    mode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an archive says of itself."""
+
+    made: str
+    version: str
+    public_key: str
+    members: tuple[Member, ...]
+    skipped: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(member.size for member in self.members)
+
+    def body(self) -> dict[str, Json]:
+        return {"format": _FORMAT, **asdict(self)}
+
+
+class Writer:
+    """Collects files into an archive that nobody sees until `finish`."""
+
+    def __init__(self, target: Path, progress: Progress) -> None:
+        self._target = target
+        self._progress = progress
+        self._members: list[Member] = []
+        self._skipped: list[str] = []
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
+        self._staged = Path(name)
+        self._file: IO[bytes] = os.fdopen(descriptor, "w+b")
+        self._gzip = gzip.GzipFile(fileobj=self._file, mode="wb", compresslevel=6)
+        self._tar = tarfile.open(fileobj=self._gzip, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115 -- closed below
+
+    def add_tree(self, root: Path, *, keep: Callable[[str], bool]) -> None:
+        """Every file below ``root`` whose relative name ``keep`` wants, databases as consistent copies."""
+        for path, name in _walk(root, keep):
+            if path.is_symlink() or not path.is_file():
+                self._skipped.append(name)
+            elif not _is_side_file(path):
+                with contextlib.suppress(FileNotFoundError):  # one that went away meanwhile is not there to be kept
+                    self.add_file(path, name)
+
+    def add_file(self, path: Path, name: str) -> None:
+        if not is_database(path):
+            with path.open("rb") as file:
+                self._add(file, name, os.fstat(file.fileno()).st_size, path.stat().st_mode & 0o777)
+            return
+        with tempfile.TemporaryDirectory(prefix=".metnos-copy-", dir=self._target.parent) as folder:
+            copy = Path(folder) / "copy.db"
+            copy_database(path, copy)
+            with copy.open("rb") as file:
+                self._add(file, name, copy.stat().st_size, files.PRIVATE_FILE)
+
+    def add_bytes(self, content: bytes, name: str) -> None:
+        self._add(io.BytesIO(content), name, len(content), files.PRIVATE_FILE)
+
+    def finish(self, made: str, version: str, signer: Signer) -> Manifest:
+        """Write the signed list, read everything back, and only then give the archive its name."""
+        manifest = Manifest(made, version, signer.public, tuple(self._members), tuple(self._skipped))
+        body = manifest.body()
+        signature = signer.sign(PURPOSE, canonical_json(body))
+        self._put(io.BytesIO(canonical_json(body | {"signature": signature})), MANIFEST, None)
+        self._tar.close()
+        self._gzip.close()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        read(self._staged)
+        try:
+            os.link(self._staged, self._target)  # unlike a rename, a link never replaces
+        except FileExistsError as error:
+            raise BackupError(f"{self._target} is there already", fix="Name another file with --to.") from error
+        files.sync_folder(self._target.parent)
+        return manifest
+
+    def discard(self) -> None:
+        """Remove what was staged; after `finish` the archive itself stays."""
+        self._file.close()
+        self._staged.unlink(missing_ok=True)
+
+    def _add(self, source: IO[bytes], name: str, size: int, mode: int) -> None:
+        self._members.append(self._put(source, name, size, mode))
+        self._progress(name, size)
+
+    def _put(self, source: IO[bytes], name: str, size: int | None, mode: int = files.PRIVATE_FILE) -> Member:
+        if size is None:
+            size = source.seek(0, os.SEEK_END)
+            source.seek(0)
+        # A log may grow while it is read: exactly as much is taken as it held at the start.
+        hashed = _Hashed(source)
+        info = tarfile.TarInfo(name)
+        info.size, info.mode = size, mode
+        self._tar.addfile(info, hashed)
+        return Member(name, size, hashed.hexdigest(), mode)
+
+
+def read(archive: Path, into: Path | None = None) -> Manifest:
+    """Check a whole archive, and unpack it into the empty folder ``into`` if one is given."""
+    found: dict[str, Member] = {}
+    listed: bytes | None = None
+    try:
+        with tarfile.open(archive, "r:gz") as tar:
+            for info in tar:
+                name = _safe_name(info, archive)
+                source = tar.extractfile(info)
+                if listed is not None or source is None or name in found:
+                    raise _damaged(archive, f"{name} should not be there")
+                if name == MANIFEST:
+                    listed = source.read(_MAX_MANIFEST)
+                else:
+                    found[name] = _take(source, info, name, into)
+    except FileNotFoundError as error:
+        raise BackupError(f"there is no archive {archive}", fix="Check the path.") from error
+    except (tarfile.TarError, gzip.BadGzipFile, EOFError, ValueError) as error:
+        raise _damaged(archive, str(error) or "it ends too early") from error
+    except OSError as error:
+        raise BackupError(f"{archive} cannot be read: {error.strerror or error}") from error
+    manifest = _parse_manifest(listed, archive)
+    if {member.path: member for member in manifest.members} != found:
+        wrong = sorted(set(manifest.members) ^ set(found.values()), key=lambda member: member.path)
+        raise _damaged(archive, f"{wrong[0].path} is not as it was archived")
+    return manifest
+
+
+def _take(source: IO[bytes], info: tarfile.TarInfo, name: str, into: Path | None) -> Member:
+    """Hash one member, writing it out on the way if asked to."""
+    digest, size = hashlib.sha256(), 0
+    target = into / name if into else None
+    if target:
+        target.parent.mkdir(mode=files.PRIVATE_FOLDER, parents=True, exist_ok=True)
+    with target.open("xb") if target else contextlib.nullcontext() as out:
+        while chunk := source.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+            if out:
+                out.write(chunk)
+        if out:
+            os.fchmod(out.fileno(), info.mode & 0o700)  # whatever the archive says, nothing comes out open to others
+            os.fsync(out.fileno())
+    return Member(name, size, digest.hexdigest(), info.mode)
+
+
+def _safe_name(info: tarfile.TarInfo, archive: Path) -> str:
+    path = PurePosixPath(info.name)
+    if not info.isreg() or path.is_absolute() or ".." in path.parts or str(path) != info.name or "\0" in info.name:
+        raise _damaged(archive, f"{info.name!r} is not a plain file inside the archive")
+    return info.name
+
+
+def _parse_manifest(raw: bytes | None, archive: Path) -> Manifest:
+    if raw is None:
+        raise _damaged(archive, "its list of files is missing")
+    try:
+        data = json.loads(raw)
+        signature = data.pop("signature")
+        if data.pop("format") != _FORMAT:
+            raise BackupError(f"{archive} was made by a newer Metnos", fix="Restore it with that version.")
+        members = tuple(Member(**member) for member in data.pop("members"))
+        manifest = replace(Manifest(**data, members=members), skipped=tuple(data["skipped"]))
+        if verify(manifest.public_key, PURPOSE, canonical_json(manifest.body()), signature):
+            return manifest
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _damaged(archive, "its list of files cannot be read") from error
+    raise _damaged(archive, "its list of files is not the one that was signed")
+
+
+def _damaged(archive: Path, detail: str) -> BackupError:
+    return BackupError(f"{archive} is damaged: {detail}", fix="Nothing was restored. Use another backup.")
+
+
+def _walk(root: Path, keep: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
+    for folder, inner, names in os.walk(root):
+        base = Path(folder)
+        links = [name for name in inner if (base / name).is_symlink()]
+        inner.sort()
+        for name in sorted([*names, *links]):
+            path = base / name
+            relative = path.relative_to(root).as_posix()
+            if keep(relative):
+                yield path, relative
+
+
+def _is_side_file(path: Path) -> bool:
+    """SQLite's own side files: the copy of the database holds what is in them."""
+    for suffix in _SIDE_FILES:
+        if path.name.endswith(suffix):
+            main = path.with_name(path.name.removesuffix(suffix))
+            return main.is_file() and is_database(main)
+    return False
+
+
+class _Hashed:
+    """A file that is hashed as it is read."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+        self._digest = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = self._source.read(size)
+        self._digest.update(chunk)
+        return chunk
+
+    def hexdigest(self) -> str:
+        return self._digest.hexdigest()

@@ -1,0 +1,67 @@
+"""What the doctor asks of SQLite: the features we build on, tried out, and every database's soundness."""
+
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from metnos.core.errors import StoreError
+from metnos.core.records import Check
+from metnos.store.db import Database, is_database
+
+_FEATURES = (
+    ("strict tables (3.37)", "CREATE TABLE strictly (a INTEGER) STRICT"),
+    ("full-text search (FTS5)", "CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61')"),
+    ("JSON", "SELECT json_extract('{\"a\": 1}', '$.a')"),
+    ("upsert", "INSERT INTO strictly VALUES (1) ON CONFLICT DO NOTHING"),
+)
+_FIX = "Use a Python built against SQLite 3.37 or newer with FTS5, such as Debian's python3."
+
+
+def check_features() -> Check:
+    """Every feature that Metnos needs, tried in a database of its own."""
+    with tempfile.TemporaryDirectory(prefix="metnos-check-") as folder:
+        with closing(sqlite3.connect(Path(folder) / "check.db", isolation_level=None)) as connection:
+            missing = [name for name, sql in _FEATURES if not _works(connection, sql)]
+            (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+    if mode != "wal":
+        missing.append("write-ahead log")
+    if missing:
+        return Check.red("sqlite", f"SQLite {sqlite3.sqlite_version} lacks {', '.join(missing)}", _FIX)
+    return Check.green("sqlite", f"SQLite {sqlite3.sqlite_version} with write-ahead log, FTS5, JSON and strict tables")
+
+
+def check_databases(root: Path) -> Iterator[Check]:
+    """Whether every database below ``root`` is sound. Says something only once."""
+    paths = sorted(path for path in root.rglob("*.*") if path.suffix in (".db", ".sqlite") and path.is_file())
+    for path in paths:
+        problem = _problem(path)
+        if problem:
+            fix = f"metnos restore BACKUP --replace   (or move {path} away)"
+            yield Check.red("databases", f"{path.relative_to(root)}: {problem}", fix)
+            return
+    yield Check.green("databases", f"{len(paths)} of {len(paths)} sound")
+
+
+def _problem(path: Path) -> str | None:
+    try:
+        if path.stat().st_size and not is_database(path):
+            return "it does not begin as a database does"
+        database = Database(path, read_only=True)
+        try:
+            return next(iter(database.problems()), None)
+        finally:
+            database.close()
+    except StoreError as error:
+        return error.what
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def _works(connection: sqlite3.Connection, sql: str) -> bool:
+    try:
+        connection.execute(sql)
+    except sqlite3.Error:
+        return False
+    return True

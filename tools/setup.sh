@@ -1,0 +1,113 @@
+#!/bin/sh
+# Makes the environment in .venv from one of the two locks: `sh tools/setup.sh run|dev`.
+#
+# Rules: does nothing when the environment already matches the lock; may be stopped at any point and started again; two
+# at once wait for each other; uses uv when it is there, else venv and pip; needs root for system packages only, and
+# when it is not root it says the one command to type.
+set -eu
+
+kind=${1:?usage: sh tools/setup.sh run|dev}
+cd "$(dirname "$0")/.."
+venv=.venv
+lock="lock/$kind.txt"
+
+say() { printf 'metnos: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# Two makes at once must not write one environment together.
+if [ -z "${METNOS_SETUP_LOCKED:-}" ] && command -v flock >/dev/null 2>&1; then
+    METNOS_SETUP_LOCKED=1 exec flock "$venv.lock" sh tools/setup.sh "$kind"
+fi
+unset METNOS_SETUP_LOCKED
+
+find_python() {
+    for candidate in "${PYTHON:-}" python3 python3.14 python3.13 python3.12 python3.11; do
+        [ -n "$candidate" ] || continue
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+            printf '%s' "$candidate"
+            return
+        fi
+    done
+    die "Python 3.11 or newer was not found. Install it, or name one: make run PYTHON=/path/to/python3"
+}
+
+# Debian splits venv off into a package of its own, so a bare python3 may be unable to make an environment.
+can_make_venv() { command -v uv >/dev/null 2>&1 || "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; }
+
+venv_package() {
+    "$python" -c 'import sys; v = f"python{sys.version_info[0]}"; m = f"{v}.{sys.version_info[1]}-venv"
+print(f"{v}-venv" if sys.executable == f"/usr/bin/{v}" else m)'
+}
+
+# System packages: bubblewrap (the sandbox), and venv where it is missing. Nothing else needs root.
+install_system_packages() {
+    wanted=""
+    command -v bwrap >/dev/null 2>&1 || wanted="bubblewrap"
+    can_make_venv || wanted="$wanted $(venv_package)"
+    wanted=${wanted# }
+    [ -n "$wanted" ] || return 0
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        say "installing system packages: $wanted"
+        # A refused list refresh is not fatal: the lists on the machine may do.
+        apt-get update -qq >/dev/null 2>&1 || true
+        # shellcheck disable=SC2086 -- a list of package names
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wanted >/dev/null ||
+            say "could not install: $wanted"
+    elif command -v apt-get >/dev/null 2>&1; then
+        say "missing system packages. Type this once:  sudo apt-get install -y $wanted"
+    elif command -v dnf >/dev/null 2>&1; then
+        say "missing system packages. Type this once:  sudo dnf install -y bubblewrap"
+    elif command -v pacman >/dev/null 2>&1; then
+        say "missing system packages. Type this once:  sudo pacman -S bubblewrap"
+    else
+        say "missing system packages: install '$wanted' with your system's package manager"
+    fi
+    can_make_venv || die "cannot make a Python environment without the packages named above"
+}
+
+wanted_stamp() {
+    "$python" - "$lock" <<'PY'
+import hashlib, sys
+parts = [open(name, "rb").read() for name in (sys.argv[1], "pyproject.toml", "tools/setup.sh")]
+parts[1] = parts[1].split(b"\n[tool.")[0]  # how the tools are set up changes nothing that is installed
+print(hashlib.sha256(b"\0".join([sys.version.encode(), *parts])).hexdigest())
+PY
+}
+
+install_with_uv() {
+    export UV_COMPILE_BYTECODE=1  # imports cost twice the CPU without it
+    uv venv -q --python "$python" --clear "$venv"
+    uv pip sync -q --python "$venv/bin/python" --require-hashes "$lock"
+    uv pip install -q --python "$venv/bin/python" --no-deps --no-build-isolation -e .
+}
+
+install_with_pip() {
+    "$python" -m venv --clear "$venv"
+    export PIP_DISABLE_PIP_VERSION_CHECK=1
+    "$venv/bin/python" -m pip install -q --require-hashes -r "$lock"
+    "$venv/bin/python" -m pip install -q --no-deps --no-build-isolation -e .
+}
+
+python=$(find_python)
+install_system_packages
+
+# The dev environment holds all of the run one, so either stamp serves `make run`.
+stamp=$(wanted_stamp)
+for made in "$kind" dev; do
+    [ "$kind" = run ] || [ "$made" = dev ] || continue
+    this=$stamp
+    [ "$made" = "$kind" ] || this=$(lock="lock/$made.txt" wanted_stamp)
+    if [ "$(cat "$venv/stamp-$made" 2>/dev/null)" = "$this" ] && "$venv/bin/python" -c '' 2>/dev/null; then
+        exit 0
+    fi
+done
+
+if command -v uv >/dev/null 2>&1; then
+    say "making the environment with uv ..."
+    install_with_uv
+else
+    say "making the environment with venv and pip (about a minute) ..."
+    install_with_pip
+fi
+printf '%s\n' "$stamp" > "$venv/stamp-$kind"
+say "ready"
