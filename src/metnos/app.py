@@ -1,7 +1,6 @@
 """The one composition root: wires the parts of a workspace together by hand.
 
-Rules: importing this does nothing; `App.open` upholds the constitution before it hands anything out. Faces (terminal,
-pages, protocols) call this and nothing further down.
+Rules: importing this does nothing; `App.open` upholds the constitution before it hands anything out.
 """
 
 import platform
@@ -23,7 +22,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law import backup as backing
 from metnos.law import constitution as constituting
-from metnos.law.audit import Audit
+from metnos.law.audit import Audit, read_head
 from metnos.law.audit_line import Entry
 from metnos.law.audit_verify import Report, verify
 from metnos.law.backup import Backup
@@ -32,8 +31,10 @@ from metnos.law.restore import Restored
 from metnos.law.restore import restore as put_back
 from metnos.models import reach
 from metnos.sandbox import probe
+from metnos.store import archive
 from metnos.store import check as store_check
-from metnos.store.archive import Progress
+from metnos.store.archive import Manifest, Progress
+from metnos.store.db import Database
 
 SETTING_CHANGED = "setting changed"
 # No clock that tells an earlier time can be right: this program did not exist then.
@@ -81,9 +82,6 @@ class App:
                 settings_file.write_value(path, name, value)
         return value
 
-    def verify_audit(self) -> Report:
-        return verify(self.audit.folder, self.audit.head(), self.seat.signer.public)
-
     def backup_target(self) -> Path:
         return backing.default_target(self.workspace, self.settings.backup.folder, self.clock)
 
@@ -100,6 +98,26 @@ def restore(source: Path, workspace: Workspace, *, replace: bool, passphrase: st
     """Put a backup in the place of a workspace."""
     settings = load(workspace.settings).settings
     return put_back(source, workspace, settings, SystemClock(), replace=replace, passphrase=passphrase)
+
+
+def read_backup(source: Path) -> Manifest:
+    """Check a whole archive and say what is in it."""
+    return archive.read(source)
+
+
+def verify_audit(workspace: Workspace) -> Report:
+    """Prove the audit. Reads only, and needs neither the secret key nor a constitution."""
+    refuse_missing(workspace)
+    head = None
+    if workspace.audit_db.exists():
+        database = Database(workspace.audit_db, read_only=True)
+        head = read_head(database)
+        database.close()
+    try:
+        public_key = workspace.public_key.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        public_key = ""  # without it the signatures cannot hold, and the report says so
+    return verify(workspace.audit, head, public_key)
 
 
 def refuse_missing(workspace: Workspace) -> None:
@@ -126,10 +144,10 @@ def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]
 
 
 def _check_python() -> Check:
-    version = platform.python_version()
-    if sys.version_info < (3, 11):
-        return Check.red("python", f"Python {version} is too old", "Install Python 3.11 or newer")
-    return Check.green("python", f"Python {version}")
+    found = f"{platform.python_implementation()} {platform.python_version()} at {sys.executable}"
+    if platform.python_implementation() != "CPython":
+        return Check.yellow("python", f"{found}: only CPython is tested", "Install CPython 3.11 or newer")
+    return Check.green("python", found)
 
 
 def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
@@ -155,7 +173,7 @@ def _check_constitution(app: App) -> Check:
 
 
 def _check_audit(app: App) -> Check:
-    report = app.verify_audit()
+    report = verify_audit(app.workspace)
     if report.faults:
         fault = report.faults[0]
         return Check.red("audit", f"{fault.place}: {fault.detail}", "metnos audit verify")

@@ -1,9 +1,9 @@
 """Proves the sandbox by trying to get out of it.
 
 Rules: a canary file, a process with a canary in its environment and listening sockets are set up outside; the same
-program then tries to reach them twice, outside as a control and inside through the real profile. The sandbox holds only if the control
-reached everything (otherwise the probe itself is broken) and the inside reached nothing. Whatever goes wrong, the
-verdict is red.
+program then tries to reach them twice, outside as a control and inside through the real profile. The sandbox holds only
+if the control reached everything (otherwise the probe itself is broken) and the inside reached nothing. Whatever goes
+wrong, the verdict is red.
 """
 
 import contextlib
@@ -98,7 +98,7 @@ def _canaries() -> Iterator[dict[str, str | int]]:
 @contextlib.contextmanager
 def _process_with_secret(secret: str) -> Iterator[None]:
     """Another process whose environment holds the secret, for as long as this lasts."""
-    waiting = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdout.close(); sys.stdin.read()"]
+    waiting = [sys.executable, "-I", "-S", "-c", "import os, sys; os.close(1); sys.stdin.read()"]
     with subprocess.Popen(waiting, env={_VARIABLE: secret}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         if process.stdout is not None:
             process.stdout.read()  # it closes its output once it runs

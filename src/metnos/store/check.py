@@ -21,10 +21,12 @@ _FIX = "Use a Python built against SQLite 3.37 or newer with FTS5, such as Debia
 
 def check_features() -> Check:
     """Every feature that Metnos needs, tried in a database of its own."""
-    with tempfile.TemporaryDirectory(prefix="metnos-check-") as folder:
-        with closing(sqlite3.connect(Path(folder) / "check.db", isolation_level=None)) as connection:
-            missing = [name for name, sql in _FEATURES if not _works(connection, sql)]
-            (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+    with (
+        tempfile.TemporaryDirectory(prefix="metnos-check-") as folder,
+        closing(sqlite3.connect(Path(folder) / "check.db", isolation_level=None)) as connection,
+    ):
+        missing = [name for name, sql in _FEATURES if not _works(connection, sql)]
+        (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
     if mode != "wal":
         missing.append("write-ahead log")
     if missing:

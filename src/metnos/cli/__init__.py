@@ -1,0 +1,117 @@
+"""The terminal: one file per command group.
+
+Rules: a command is loaded when it is called, so ``metnos --help`` stays quick; the short help of each stands in the
+table below, and a test holds it to the command's own. Exit codes: 0 fine, 1 the thing failed, 2 the command line is
+wrong, 130 interrupted. Answers go to standard output, everything else to standard error.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from metnos import __version__
+from metnos.core.errors import MetnosError, UsageError
+
+if TYPE_CHECKING:
+    from metnos.core.workspace import Workspace
+
+FINE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+# Name: where the command is, and what it does in a few words.
+COMMANDS = {
+    "init": ("metnos.cli.init:init", "Make a workspace, or what is missing of it."),
+    "doctor": ("metnos.cli.doctor:doctor", "Check that everything Metnos needs is well, sandbox included."),
+    "config": ("metnos.cli.config:config", "Show or change settings."),
+    "audit": ("metnos.cli.audit:audit", "Read and prove the record of what was done."),
+    "backup": ("metnos.cli.backup:backup", "Back up the whole workspace, also while it is in use."),
+    "restore": ("metnos.cli.restore:restore", "Put a backup back."),
+    "completion": ("metnos.cli.completion:completion", "Print the shell completion script."),
+    "version": ("metnos.cli.version:version", "Print the version."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was said before the command."""
+
+    named: str | None
+
+    def workspace(self) -> "Workspace":
+        from metnos.core.settings import find_workspace  # heavy, and --help does not need it
+
+        return find_workspace(self.named)
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command only when it runs, and lists it from the table alone."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 fine, 1 the thing failed, 2 the command line is wrong. Start with `metnos init`.",
+)
+@click.option(
+    "--workspace",
+    metavar="FOLDER",
+    help="The workspace to use. Default: $METNOS_HOME, else ~/.local/share/metnos.",
+)
+@click.version_option(__version__, "--version", prog_name="metnos", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, workspace: str | None) -> int:
+    """Metnos: a self-hosted agent that does, remembers, forgets and grows."""
+    ctx.obj = Choice(workspace)
+    if ctx.invoked_subcommand is None:
+        from metnos.cli.home import home  # the first screen; loaded only when it is shown
+
+        return int(ctx.invoke(home))
+    return FINE
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = cli.main(arguments, prog_name="metnos", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("\ninterrupted", err=True)
+        return INTERRUPTED
+    except MetnosError as error:
+        _show(error)
+        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+    except BrokenPipeError:
+        # Whoever read us has enough. Python would complain once more while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    return code if isinstance(code, int) else FINE
+
+
+def _show(error: MetnosError) -> None:
+    click.secho("error: ", fg="red", bold=True, err=True, nl=False)
+    click.echo(error.what, err=True)
+    if error.fix:
+        click.secho("  fix: ", fg="cyan", bold=True, err=True, nl=False)
+        click.echo(error.fix, err=True)

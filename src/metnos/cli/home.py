@@ -1,0 +1,52 @@
+"""``metnos`` alone: the first screen. Makes the workspace if there is none, checks it, and says what to do next."""
+
+import click
+
+from metnos import __version__, app
+from metnos.cli import FAILED, FINE, Choice
+from metnos.cli.doctor import summary
+from metnos.cli.opening import open_app
+from metnos.cli.output import print_check
+from metnos.core.records import Level
+
+_NEXT = (
+    ("metnos doctor", "check everything again"),
+    ("metnos audit tail", "see what was recorded, line by line"),
+    ("metnos config show", "see every setting and where it comes from"),
+    ("metnos backup", "back the workspace up"),
+    ("metnos --help", "list all commands"),
+)
+
+
+@click.command()
+@click.pass_obj
+def home(choice: Choice) -> int:
+    """The first screen."""
+    workspace = choice.workspace()
+    click.secho(f"Metnos {__version__}", bold=True)
+    if not workspace.exists():
+        click.echo(f"First start: making a workspace at {workspace.root}")
+        app.found(workspace)
+    click.echo("Checking that everything is well ...\n")
+    checks = []
+    for check in app.examine(workspace):
+        checks.append(check)
+        if check.level is not Level.GREEN:
+            print_check(check, len(check.name))
+    click.echo(f" {summary(checks)}\n")
+    if any(check.level is Level.RED for check in checks):
+        return FAILED
+    _show_laws(choice)
+    click.secho("Next", bold=True)
+    for command, what in _NEXT:
+        click.echo(f"  {command:<20}{what}")
+    return FINE
+
+
+def _show_laws(choice: Choice) -> None:
+    opened = open_app(choice)
+    click.secho("The Laws this agent is bound by", bold=True)
+    for law in opened.constitution.laws:
+        sentence = law.text.partition(". ")[0].rstrip(".")
+        click.echo(f"  {law.number}  {law.name + ':':<21}{sentence}.")
+    click.echo(f"  They stand in {opened.workspace.soul}; no command changes them.\n")

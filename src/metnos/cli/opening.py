@@ -1,0 +1,13 @@
+"""Opening the workspace for a command, and telling the owner what was noticed on the way."""
+
+from metnos.app import App
+from metnos.cli import Choice
+from metnos.cli.output import note
+from metnos.law.constitution import MODIFIED, Standing
+
+
+def open_app(choice: Choice) -> App:
+    app = App.open(choice.workspace())
+    if app.standing is Standing.MODIFIED:
+        note(f'SOUL.md was edited since the last start; the audit now says "{MODIFIED}"')
+    return app

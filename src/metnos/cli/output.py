@@ -1,0 +1,69 @@
+"""What commands print: tables and colours on a terminal, plain aligned text in a pipe, JSON when asked for.
+
+Rules: nothing that comes from outside is ever read as markup; a pipe gets whole lines, never cut or wrapped to a width.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from metnos.core.records import Check, Level
+
+COLOURS = {Level.GREEN: "green", Level.YELLOW: "yellow", Level.RED: "red"}
+MARKS = {Level.GREEN: "✓", Level.YELLOW: "!", Level.RED: "✗"}
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def json_option(command: Command) -> Command:
+    """The ``--json`` that every command which lists something has."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def print_json(data: Any) -> None:
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], styles: Mapping[int, str] | None = None
+) -> None:
+    """Rows under headings: drawn on a terminal, aligned in a pipe. ``styles`` colours whole rows by their index."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        _print_plain([list(columns), *texts])
+        return
+    from rich.console import Console  # a third of a second that a pipe need not pay
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    for index, row in enumerate(texts):
+        style = (styles or {}).get(index, "")
+        table.add_row(*(Text(cell, style=style) for cell in row))
+    Console().print(table)
+
+
+def print_check(check: Check, width: int) -> None:
+    """One line of the doctor, and a second one with what to type if something is to be done."""
+    click.secho(f" {MARKS[check.level]} ", fg=COLOURS[check.level], bold=True, nl=False)
+    click.secho(f"{check.name:<{width}}", bold=True, nl=False)
+    click.echo(f"  {check.found}")
+    if check.fix:
+        click.secho(f"   {'':<{width}}  → {check.fix}", fg="cyan")
+
+
+def note(text: str) -> None:
+    """Something worth knowing that is not the answer."""
+    click.secho(f"note: {text}", fg="yellow", err=True)
+
+
+def _print_plain(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        click.echo("  ".join(cells).rstrip())
