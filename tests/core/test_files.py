@@ -1,0 +1,78 @@
+import multiprocessing
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from metnos.core import files
+
+
+def test_replace_leaves_no_trace_of_itself(tmp_path: Path) -> None:
+    path = tmp_path / "note"
+    files.replace(path, b"one")
+    files.replace(path, b"two", mode=files.PRIVATE_FILE)
+    assert path.read_bytes() == b"two"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert {each.name for each in tmp_path.iterdir()} == {"note", "home"}
+
+
+def test_replace_that_cannot_happen_leaves_the_old_file(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(OSError):
+        files.replace(folder, b"content")
+    assert folder.is_dir()
+    assert not list(tmp_path.glob("*.tmp")) + list(tmp_path.glob(".*.tmp"))
+
+
+def test_create_never_replaces(tmp_path: Path) -> None:
+    path = tmp_path / "note"
+    assert files.create(path, b"first")
+    assert not files.create(path, b"second")
+    assert path.read_bytes() == b"first"
+
+
+def test_create_does_not_follow_a_dangling_link(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere")
+    assert not files.create(link, b"content")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def _race(path: Path, content: bytes, results: "multiprocessing.SimpleQueue[bool]") -> None:
+    results.put(files.create(path, content))
+
+
+def test_of_many_creators_one_wins(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    results = context.SimpleQueue()
+    path = tmp_path / "note"
+    workers = [context.Process(target=_race, args=(path, b"%d" % i * 10_000, results)) for i in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(results.get() for _ in workers) == [False] * 7 + [True]
+    assert len(path.read_bytes()) == 10_000
+
+
+def test_exchange_swaps_two_folders(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "who").write_text(name)
+    assert files.exchange(tmp_path / "one", tmp_path / "other")
+    assert (tmp_path / "one" / "who").read_text() == "other"
+    assert (tmp_path / "other" / "who").read_text() == "one"
+    assert not files.exchange(tmp_path / "one", tmp_path / "missing")
+
+
+def test_private_folder_is_closed_and_keeps_what_is_there(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    files.private_folder(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    (folder / "file").touch()
+    os.chmod(folder, 0o755)
+    files.private_folder(folder)
+    assert (folder / "file").exists()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755

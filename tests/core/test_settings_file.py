@@ -1,0 +1,66 @@
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from metnos.core import settings, settings_file
+from metnos.core.errors import SettingsError, UsageError
+
+
+def test_the_template_sets_nothing_and_explains_everything(tmp_path: Path) -> None:
+    text = settings_file.template()
+    path = tmp_path / "metnos.toml"
+    path.write_text(text)
+    assert settings.load(path).origins == {}
+    for key in settings.keys():
+        assert key.description in text
+
+
+def test_the_template_is_right_when_every_line_is_taken_up() -> None:
+    lines = [line.removeprefix("# ") if " = " in line and line.startswith("# ") else line
+             for line in settings_file.template().splitlines() if not line.startswith("# An environment")]  # fmt: skip
+    data = dict(settings.leaves(tomllib.loads("\n".join(lines))))
+    assert data == {key.name: key.default for key in settings.keys()}
+
+
+def test_one_key_is_written_and_all_the_rest_stays(tmp_path: Path) -> None:
+    path = tmp_path / "metnos.toml"
+    path.write_text("# mine\n[disk]\nwarn_free_mb = 5  # low\n")
+    settings_file.write_value(path, "disk.need_free_mb", settings_file.check_value(path, "disk.need_free_mb", "3"))
+    settings_file.write_value(path, "models.main.name", settings_file.check_value(path, "models.main.name", "true"))
+    text = path.read_text()
+    assert text.startswith("# mine\n[disk]\nwarn_free_mb = 5  # low\n")
+    loaded = settings.load(path).settings
+    assert (loaded.disk.warn_free_mb, loaded.disk.need_free_mb, loaded.models.main.name) == (5, 3, "true")
+
+
+def test_the_template_takes_values_in_its_sections(tmp_path: Path) -> None:
+    path = tmp_path / "metnos.toml"
+    path.write_text(settings_file.template())
+    for key in settings.keys():
+        value = settings_file.check_value(path, key.name, str(key.default))
+        settings_file.write_value(path, key.name, value)
+    assert dict(settings.leaves(settings.read_file(path))) == {key.name: key.default for key in settings.keys()}
+
+
+def test_a_value_that_does_not_fit_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "metnos.toml"
+    path.write_text("")
+    for name, text in (("disk.need_free_mb", "lots"), ("disk.need_free", "1"), ("models.main.url", "ftp://x")):
+        with pytest.raises(UsageError):
+            settings_file.check_value(path, name, text)
+    assert path.read_text() == ""
+
+
+def test_a_value_where_a_table_should_be_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "metnos.toml"
+    path.write_text("disk = 3\n")
+    with pytest.raises(SettingsError, match="not a table"):
+        settings_file.check_value(path, "disk.need_free_mb", "1")
+    with pytest.raises(SettingsError, match="not a table"):
+        settings_file.write_value(path, "disk.need_free_mb", 1)
+
+
+def test_a_variable_does_not_hide_what_the_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METNOS_DISK__NEED_FREE_MB", "9")
+    assert settings_file.check_value(tmp_path / "metnos.toml", "disk.need_free_mb", "3") == 3

@@ -1,0 +1,328 @@
+import multiprocessing
+import os
+import sqlite3
+import stat
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError
+from metnos.store.db import Database, Durability, copy_database
+from metnos.store.migrations import Migration
+
+SCHEMA = (Migration("0001_items", ("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",)),)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Database:
+    return Database(tmp_path / "store.db", SCHEMA, busy_timeout_s=5)
+
+
+def add(db: Database, name: str) -> None:
+    with db.write() as tx:
+        tx.execute("INSERT INTO items (name) VALUES (?)", (name,))
+
+
+def names(db: Database) -> list[str]:
+    return [name for (name,) in db.query("SELECT name FROM items ORDER BY id")]
+
+
+def test_a_new_file_is_private_and_in_wal_mode(db: Database) -> None:
+    assert db.first("PRAGMA journal_mode") == ("wal",)
+    assert db.first("PRAGMA foreign_keys") == (1,)
+    add(db, "one")
+    for path in db.path.parent.glob("store.db*"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+@pytest.mark.parametrize(("durability", "level"), [(Durability.FULL, 2), (Durability.NORMAL, 1)])
+def test_durability_is_what_was_asked_for(tmp_path: Path, durability: Durability, level: int) -> None:
+    db = Database(tmp_path / "store.db", durability=durability)
+    assert db.first("PRAGMA synchronous") == (level,)
+
+
+def test_what_was_written_is_there_for_others(db: Database) -> None:
+    add(db, "one")
+    assert names(Database(db.path, SCHEMA)) == ["one"]
+
+
+def test_an_exception_takes_everything_back(db: Database) -> None:
+    with pytest.raises(RuntimeError, match="no"), db.write() as tx:
+        tx.execute("INSERT INTO items (name) VALUES ('one')")
+        raise RuntimeError("no")
+    assert names(db) == []
+    add(db, "two")
+    assert names(db) == ["two"]
+
+
+def test_a_nested_write_fails_alone(db: Database) -> None:
+    with db.write() as tx:
+        tx.execute("INSERT INTO items (name) VALUES ('outer')")
+        with pytest.raises(sqlite3.IntegrityError), db.write() as inner:
+            inner.execute("INSERT INTO items (name) VALUES ('inner')")
+            inner.execute("INSERT INTO items (name) VALUES ('inner')")
+        with db.write() as inner:
+            inner.execute("INSERT INTO items (name) VALUES ('second')")
+        assert db.query("SELECT count(*) FROM items") == [(2,)]
+    assert names(db) == ["outer", "second"]
+
+
+def test_outside_a_write_nothing_can_be_written(db: Database) -> None:
+    with pytest.raises(StoreError, match="cannot be written"):
+        db.query("INSERT INTO items (name) VALUES ('one')")
+    with pytest.raises(StoreError, match="cannot be written"), db.read() as tx:
+        tx.execute("DELETE FROM items")
+    add(db, "after")
+    with pytest.raises(StoreError, match="cannot be written"):
+        db.first("DELETE FROM items")
+    assert names(db) == ["after"]
+
+
+def test_a_read_sees_one_moment(db: Database) -> None:
+    other = Database(db.path, SCHEMA)
+    add(db, "before")
+    with db.read() as tx:
+        assert tx.first("SELECT count(*) FROM items") == (1,)
+        add(other, "meanwhile")
+        assert tx.query("SELECT count(*) FROM items") == [(1,)]
+    assert names(db) == ["before", "meanwhile"]
+
+
+def test_a_write_takes_its_lock_at_once(db: Database) -> None:
+    other = Database(db.path, SCHEMA, busy_timeout_s=0.05)
+    with db.write():
+        with pytest.raises(StoreBusy) as caught, other.write():
+            pytest.fail("two writers at once")
+        assert "busy_timeout_s" in caught.value.fix
+    add(other, "now")
+
+
+def test_a_read_only_database_takes_no_write(db: Database) -> None:
+    add(db, "one")
+    reader = Database(db.path, read_only=True)
+    assert names(reader) == ["one"]
+    with pytest.raises(StoreError, match="reading only"), reader.write():
+        pytest.fail("wrote")
+
+
+def test_a_read_only_database_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be opened"):
+        Database(tmp_path / "missing.db", read_only=True)
+    assert not (tmp_path / "missing.db").exists()
+
+
+def test_names_that_a_uri_would_misread(tmp_path: Path) -> None:
+    path = tmp_path / "odd?mode=memory#%41 name.db"
+    add(Database(path, SCHEMA), "one")
+    assert path.stat().st_size > 0
+    assert names(Database(path, SCHEMA)) == ["one"]
+
+
+def test_threads_share_a_database(db: Database) -> None:
+    errors: list[Exception] = []
+
+    def work(number: int) -> None:
+        try:
+            for each in range(20):
+                add(db, f"{number}-{each}")
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert len(names(db)) == 80
+    db.close()
+    assert len(names(db)) == 80
+
+
+def _write_many(path: Path, number: int) -> None:
+    db = Database(path, SCHEMA, busy_timeout_s=30)
+    for each in range(50):
+        add(db, f"{number}-{each}")
+
+
+def test_processes_share_a_database_from_its_first_moment(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_write_many, args=(tmp_path / "store.db", number)) for number in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 6
+    db = Database(tmp_path / "store.db", SCHEMA)
+    assert len(names(db)) == 300
+    assert db.problems() == []
+
+
+def test_a_fork_gets_a_connection_of_its_own(db: Database) -> None:
+    add(db, "parent")
+    child = os.fork()
+    if child == 0:
+        try:
+            with db.write() as tx:
+                tx.execute("INSERT INTO items (name) VALUES ('child')")
+            db.close()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    add(db, "parent again")
+    assert names(db) == ["parent", "child", "parent again"]
+
+
+def test_a_copy_is_whole_while_others_write(db: Database, tmp_path: Path) -> None:
+    """Two rows always come together; a copy that held one without the other would be torn."""
+    with db.write() as tx:
+        tx.execute_many("INSERT INTO items (name) VALUES (?)", [(f"filler {n} " + "x" * 400,) for n in range(4000)])
+    stop = threading.Event()
+
+    def pairs() -> None:
+        number = 0
+        while not stop.is_set():
+            with db.write() as tx:
+                tx.execute("INSERT INTO items (name) VALUES (?)", (f"pair {number} a",))
+                tx.execute("INSERT INTO items (name) VALUES (?)", (f"pair {number} b",))
+            number += 1
+
+    writer = threading.Thread(target=pairs)
+    writer.start()
+    try:
+        for number in range(5):
+            db.copy_to(tmp_path / f"copy-{number}.db")
+    finally:
+        stop.set()
+        writer.join()
+    for number in range(5):
+        copy = Database(tmp_path / f"copy-{number}.db", read_only=True)
+        assert copy.problems() == []
+        (count,) = copy.first("SELECT count(*) FROM items WHERE name LIKE 'pair%'") or (None,)
+        assert count % 2 == 0
+        copy.close()
+        assert not list(tmp_path.glob(f"copy-{number}.db-*")), "a copy must be able to travel alone"
+
+
+def test_a_copy_of_a_damaged_database_is_refused(db: Database, tmp_path: Path) -> None:
+    damage(db)
+    with pytest.raises(StoreCorrupt):
+        copy_database(db.path, tmp_path / "copy.db")
+    assert not (tmp_path / "copy.db").exists()
+    assert not list(tmp_path.glob("*.tmp")) + list(tmp_path.glob(".*.tmp"))
+
+
+def damage(db: Database) -> bytes:
+    """Overwrite pages in the middle of the file; returns what the file then holds."""
+    with db.write() as tx:
+        tx.execute_many("INSERT INTO items (name) VALUES (?)", [(f"{n} " + "x" * 300,) for n in range(500)])
+    db.close()
+    with sqlite3.connect(db.path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode=DELETE")
+    connection.close()
+    content = bytearray(db.path.read_bytes())
+    for start in range(4096, len(content) - 8192, 8192):
+        content[start : start + 2048] = os.urandom(2048)
+    db.path.write_bytes(content)
+    return bytes(content)
+
+
+def test_a_damaged_file_is_named_and_left_as_it_is(db: Database) -> None:
+    content = damage(db)
+    reader = Database(db.path, read_only=True)
+    assert reader.problems()
+    with pytest.raises(StoreCorrupt) as caught:
+        reader.query("SELECT * FROM items")
+    assert "metnos restore" in caught.value.fix
+    reader.close()
+    assert db.path.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"this is a letter, not a database\n" * 10, b"x", b"SQLite format 2\0" + b"\0" * 4096])
+def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "store.db"
+    path.write_bytes(content)
+    with pytest.raises(StoreCorrupt, match="damaged"):
+        Database(path, SCHEMA)
+    assert path.read_bytes() == content
+    assert [each.name for each in tmp_path.glob("store.db*")] == ["store.db"]
+
+
+def test_a_truncated_file_is_left_as_it_is(db: Database) -> None:
+    damage(db)
+    content = db.path.read_bytes()[:5000]
+    db.path.write_bytes(content)
+    with pytest.raises(StoreCorrupt):
+        add(Database(db.path, SCHEMA), "one")
+    assert db.path.read_bytes() == content
+
+
+def test_a_folder_in_the_files_place_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "store.db").mkdir()
+    with pytest.raises(StoreError, match=r"store\.db cannot be read"):
+        Database(tmp_path / "store.db", SCHEMA)
+
+
+class Model(RuleBasedStateMachine):
+    """Any nesting of transactions, ended well or badly, leaves what a plain list would hold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.db = Database(Path(self.folder.name) / "store.db", SCHEMA, durability=Durability.NORMAL)
+        self.kept: list[str] = []
+        self.open: list[tuple[object, list[str]]] = []
+        self.number = 0
+
+    @property
+    def seen(self) -> list[str]:
+        return self.open[-1][1] if self.open else self.kept
+
+    @precondition(lambda self: len(self.open) < 4)
+    @rule()
+    def begin(self) -> None:
+        bracket = self.db.write()
+        transaction = bracket.__enter__()
+        self.open.append((bracket, list(self.seen)))
+        self.transaction = transaction
+
+    @precondition(lambda self: self.open)
+    @rule(count=st.integers(1, 3))
+    def insert(self, count: int) -> None:
+        for _ in range(count):
+            self.number += 1
+            self.transaction.execute("INSERT INTO items (name) VALUES (?)", (str(self.number),))
+            self.seen.append(str(self.number))
+
+    @precondition(lambda self: self.open)
+    @rule(well=st.booleans())
+    def end(self, well: bool) -> None:
+        bracket, content = self.open.pop()
+        if well:
+            bracket.__exit__(None, None, None)  # type: ignore[attr-defined]
+            if self.open:
+                self.open[-1] = (self.open[-1][0], content)
+            else:
+                self.kept = content
+        else:
+            bracket.__exit__(ValueError, ValueError("no"), None)  # type: ignore[attr-defined]
+
+    @invariant()
+    def holds(self) -> None:
+        assert names(self.db) == self.seen
+
+    def teardown(self) -> None:
+        while self.open:
+            self.end(well=False)
+        self.db.close()
+        self.folder.cleanup()
+
+
+TestNesting = Model.TestCase

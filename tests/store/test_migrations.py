@@ -1,0 +1,107 @@
+import multiprocessing
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from metnos.core.clock import MovableClock
+from metnos.core.errors import StoreSchema
+from metnos.law import audit, constitution
+from metnos.store.db import Database
+from metnos.store.migrations import Migration
+
+STEPS = (
+    Migration("0001_one", ("CREATE TABLE one (a INTEGER) STRICT",)),
+    Migration("0002_two", ("CREATE TABLE two (b TEXT) STRICT", "INSERT INTO two VALUES ('made by a migration')")),
+    Migration("0003_three", ("ALTER TABLE one ADD COLUMN c TEXT NOT NULL DEFAULT 'filled'",)),
+)
+REAL = {"audit.db": audit.MIGRATIONS, "law.db": constitution.MIGRATIONS}
+
+
+def schema(path: Path) -> list[tuple[str, ...]]:
+    db = Database(path, read_only=True)
+    rows = db.query("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
+    db.close()
+    return rows
+
+
+@pytest.mark.parametrize("steps", [STEPS, *REAL.values()], ids=["example", *REAL])
+def test_from_blank_and_from_every_older_schema_the_same(tmp_path: Path, steps: Sequence[Migration]) -> None:
+    Database(tmp_path / "blank.db", steps)
+    for count in range(len(steps) + 1):
+        path = tmp_path / f"{count}.db"
+        Database(path, steps[:count]).close()
+        Database(path, steps).close()
+        Database(path, steps).close()
+        assert schema(path) == schema(tmp_path / "blank.db")
+
+
+def test_what_was_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    db = Database(path, STEPS[:1])
+    with db.write() as tx:
+        tx.execute("INSERT INTO one VALUES (1)")
+    assert Database(path, STEPS).query("SELECT a, c FROM one") == [(1, "filled")]
+
+
+def test_each_leaves_its_record(tmp_path: Path, clock: MovableClock) -> None:
+    db = Database(tmp_path / "store.db", STEPS, clock=clock)
+    rows = db.query("SELECT position, name, digest, ts FROM migrations ORDER BY position")
+    assert [row[:3] for row in rows] == [(n + 1, step.name, step.digest) for n, step in enumerate(STEPS)]
+    assert {row[3] for row in rows} == {"2026-11-15T12:00:00.000Z"}
+
+
+def test_one_that_fails_leaves_nothing_of_itself(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    Database(path, STEPS[:1]).close()
+    before = schema(path)
+    broken = Migration("0002_broken", ("CREATE TABLE half (a INTEGER)", "THIS IS NOT SQL"))
+    with pytest.raises(Exception, match="syntax error"):
+        Database(path, (*STEPS[:1], broken))
+    assert schema(path) == before
+    Database(path, STEPS)
+
+
+def test_a_newer_file_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    Database(path, STEPS).close()
+    before = schema(path)
+    with pytest.raises(StoreSchema, match="newer Metnos") as caught:
+        Database(path, STEPS[:2])
+    assert "newer version" in caught.value.fix
+    assert schema(path) == before
+
+
+def test_a_step_that_was_edited_after_it_ran_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    Database(path, STEPS[:1]).close()
+    edited = Migration("0001_one", ("CREATE TABLE one (a TEXT) STRICT",))
+    renamed = Migration("0001_uno", STEPS[0].statements)
+    for other in (edited, renamed):
+        with pytest.raises(StoreSchema, match="another history"):
+            Database(path, (other,))
+
+
+def test_real_steps_that_were_released_never_change() -> None:
+    """Add a line here with each new migration. A line that must change means a migration was edited: add one instead."""
+    released = {
+        ("audit.db", "0001_head"): "2269edb2b0cde314d1baa913beb1841e8abc8a57f87379fefb5cc77595f03c56",
+        ("law.db", "0001_constitution"): "61769122841c9152e52ebd5cdc44ab9f17076f157a72c27a4185d57f07b96865",
+    }
+    assert {(name, step.name): step.digest for name, steps in REAL.items() for step in steps} == released
+
+
+def _open(path: Path) -> None:
+    Database(path, STEPS, busy_timeout_s=30)
+
+
+def test_many_processes_migrate_one_file_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    path = tmp_path / "store.db"
+    workers = [context.Process(target=_open, args=(path,)) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 8
+    assert Database(path, STEPS).query("SELECT count(*) FROM two") == [(1,)]
