@@ -226,10 +226,8 @@ def listing() -> str:
 
 def table(result: Result) -> str:
     """A result for a person."""
-    rows: list[tuple[str, ...]] = [
-        ("measure", "unit", "subject", "baseline", "ratio", "least..greatest", "target", "", "")
-    ]
-    rows += [_row(each) for each in result.measures]
+    heads = ("measure", "unit", "subject", "baseline", "ratio", "least..greatest", "target", "", "")
+    rows = [heads, *map(_row, result.measures)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     facts = result.as_dict()

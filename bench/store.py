@@ -30,7 +30,7 @@ _SELECT = "SELECT name, weight FROM notes WHERE id = ?"
 _SCHEMA = (Migration("0001_notes", (_CREATE,)),)
 
 _BUSY_S = 10.0  # the default of the setting store.busy_timeout_s
-_WRITES, _BATCH, _READS = 100, 1000, 2000  # operations in one round
+_WRITES, _BATCH, _READS = 50, 1000, 2000  # operations in one round
 _WRITERS, _WRITES_EACH = 4, 50
 _PATIENCE_S = 60.0  # after this long a round of the writers counts as stuck
 
@@ -82,7 +82,7 @@ def _single(door: Database, raw: sqlite3.Connection) -> Measure:
         "us/write",
         subject=timed(through_door, _WRITES),
         baseline=timed(by_hand, _WRITES),
-        rounds=40,
+        rounds=200,
         budget_s=12,
         limit=_MOST_WRITE,
         note="one row in a transaction, synced; baseline: BEGIN IMMEDIATE, INSERT, COMMIT by hand",

@@ -162,6 +162,30 @@ def test_processes_share_a_database_from_its_first_moment(tmp_path: Path) -> Non
     assert db.problems() == []
 
 
+def test_a_file_that_is_locked_before_it_is_in_wal_mode_is_waited_for(tmp_path: Path) -> None:
+    """Switching to WAL fails at once when another process is at it, busy timeout or not."""
+    path = tmp_path / "store.db"
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("CREATE TABLE early (a)")
+    holder.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.2, lambda: holder.execute("COMMIT"))
+    release.start()
+    db = Database(path, SCHEMA, busy_timeout_s=10)
+    assert db.first("PRAGMA journal_mode") == ("wal",)
+    release.join()
+    holder.close()
+
+
+def test_a_file_that_stays_locked_is_given_up_in_time(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("CREATE TABLE early (a)")
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreBusy):
+        Database(path, SCHEMA, busy_timeout_s=0.05)
+    holder.close()
+
+
 def test_a_fork_gets_a_connection_of_its_own(db: Database) -> None:
     add(db, "parent")
     child = os.fork()

@@ -17,6 +17,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -202,7 +203,7 @@ class Database:
         try:
             connection = _open(self.path, mode, self._busy_timeout_s)
             if not self._read_only:
-                _pragma(connection, "journal_mode", "WAL")
+                _enter_wal(connection, self._busy_timeout_s)
                 _pragma(connection, "synchronous", self._durability)
                 _pragma(connection, "foreign_keys", "ON")
             _pragma(connection, "query_only", "ON")
@@ -300,6 +301,19 @@ def _open(path: Path, mode: str, busy_timeout_s: float) -> sqlite3.Connection:
 
 def _pragma(connection: sqlite3.Connection, name: str, value: str) -> None:
     connection.execute(f"PRAGMA {name}={value}")
+
+
+def _enter_wal(connection: sqlite3.Connection, busy_timeout_s: float) -> None:
+    """Switch a new file to WAL. SQLite does not wait for a lock here as it does elsewhere, so this does."""
+    deadline = time.monotonic() + busy_timeout_s
+    while True:
+        try:
+            _pragma(connection, "journal_mode", "WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
 
 
 def _bracket(depth: int) -> tuple[str, str, Sequence[str]]:
