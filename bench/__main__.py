@@ -1,6 +1,7 @@
 """``python -m bench [NAME] [--data DIR]``: list the benchmarks, or run one, print its table and keep its result."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,8 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(runner.table(result))
-    written = runner.write(result, _RESULTS)
-    print(f"\nwritten: {written.relative_to(_ROOT)}")
+    print(f"\nwritten: {os.path.relpath(runner.write(result, _RESULTS))}")
     return 0
 
 

@@ -1,0 +1,310 @@
+import json
+import multiprocessing
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from metnos import app
+from metnos.core.clock import MovableClock, SystemClock
+from metnos.core.errors import AuditError
+from metnos.core.settings import Settings
+from metnos.core.workspace import Workspace
+from metnos.law import audit_log, founding
+from metnos.law.audit_line import DAMAGED, HEAD_REBUILT, Entry
+from metnos.sandbox.profile import find_bwrap
+
+
+def kinds(opened: app.App) -> list[str]:
+    return [line.kind for line in opened.audit.newest()][::-1]
+
+
+def sound(opened: app.App) -> bool:
+    return app.verify_audit(opened.workspace).sound
+
+
+def log(opened: app.App, month: str = "2026-11") -> Path:
+    return audit_log.path_of(opened.workspace.audit, month)
+
+
+def test_lines_are_numbered_and_chained(opened: app.App) -> None:
+    lines = [opened.audit.append(Entry("some act", {"n": str(n)})) for n in range(3)]
+    assert [line.seq for line in lines] == [4, 5, 6]
+    assert lines[1].prev == lines[0].hash
+    assert opened.audit.head() == audit_log.Head(6, lines[2].hash, "2026-11", log(opened).stat().st_size)
+    assert sound(opened)
+
+
+def test_a_line_is_on_the_disk_when_append_returns(opened: app.App) -> None:
+    line = opened.audit.append(Entry("some act"))
+    assert log(opened).read_bytes().endswith(line.encode())
+    assert log(opened).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_new_month_begins_a_new_file_with_a_signed_checkpoint(opened: app.App, clock: MovableClock) -> None:
+    clock.move(timedelta(days=20))
+    line = opened.audit.append(Entry("some act"))
+    assert line.month == "2026-12"
+    assert audit_log.months(opened.workspace.audit) == ["2026-11", "2026-12"]
+    assert kinds(opened)[-2:] == ["some act", "checkpoint"]
+    assert sound(opened)
+
+
+def test_a_clock_set_back_does_not_write_into_an_older_file(opened: app.App, clock: MovableClock) -> None:
+    clock.move(timedelta(days=20))
+    opened.audit.append(Entry("some act"))
+    clock.move(timedelta(days=-60))
+    line = opened.audit.append(Entry("some act"))
+    assert (line.month, line.ts[:7]) == ("2026-12", "2026-10")
+    assert sound(opened)
+
+
+def test_checkpoints_come_at_their_interval(workspace: Workspace, clock: MovableClock) -> None:
+    settings = Settings(audit={"checkpoint_every": 5})
+    audit = founding.take_seat(workspace, settings, clock).audit
+    for _ in range(20):
+        audit.append(Entry("some act"))
+    signed = [line.seq for line in audit.newest() if line.kind == "checkpoint"][::-1]
+    assert signed == [5, 10, 15, 20, 25]
+    assert app.verify_audit(workspace).checkpoints == 5
+    assert app.verify_audit(workspace).sound
+
+
+def test_an_act_is_recorded_before_and_after(opened: app.App) -> None:
+    with opened.audit.act(Entry("some act")) as intent:
+        assert kinds(opened)[-1] == "some act"
+        assert [line.seq for line in opened.audit.unfinished()] == [intent.seq]
+    last = next(opened.audit.newest())
+    assert (last.entry.names["phase"], last.entry.counts["intent"]) == ("done", intent.seq)
+    assert opened.audit.unfinished() == []
+
+
+def test_an_act_that_fails_is_recorded_as_failed(opened: app.App) -> None:
+    with pytest.raises(ValueError, match="no"), opened.audit.act(Entry("some act")):
+        raise ValueError("no")
+    assert next(opened.audit.newest()).entry.names["phase"] == "failed"
+    assert opened.audit.unfinished() == []
+
+
+class TestWhatACrashLeaves:
+    def test_a_whole_line_that_nobody_was_told_of_is_taken_up(self, opened: app.App) -> None:
+        head = opened.audit.head()
+        line = opened.audit.append(Entry("some act"))
+        forget_back_to(opened, head)
+        assert sound(opened)
+        after = opened.audit.append(Entry("next act"))
+        assert (after.seq, after.prev) == (line.seq + 1, line.hash)
+        assert sound(opened)
+
+    def test_a_whole_line_in_a_new_month_too(self, opened: app.App, clock: MovableClock) -> None:
+        head = opened.audit.head()
+        clock.move(timedelta(days=20))
+        opened.audit.append(Entry("some act"))
+        forget_back_to(opened, head)
+        assert sound(opened)
+        opened.audit.append(Entry("next act"))
+        assert kinds(opened)[-3:] == ["some act", "checkpoint", "next act"]
+        assert sound(opened)
+
+    def test_half_a_line_is_cut_off(self, opened: app.App) -> None:
+        before = log(opened).read_bytes()
+        with log(opened).open("ab") as file:
+            file.write(b'{"counts":{},"dig')
+        report = app.verify_audit(opened.workspace)
+        assert report.sound
+        assert "half a line" in report.notes[0]
+        line = opened.audit.append(Entry("some act"))
+        assert log(opened).read_bytes() == before + line.encode()
+        assert sound(opened)
+
+    def test_a_lost_store_is_rebuilt_and_said(self, opened: app.App) -> None:
+        opened.audit.close()
+        for path in opened.workspace.law.glob("audit.db*"):
+            path.unlink()
+        assert not app.verify_audit(opened.workspace).sound
+        again = app.App.open(opened.workspace, opened.clock)
+        again.audit.append(Entry("some act"))
+        assert kinds(again)[-2:] == [HEAD_REBUILT, "some act"]
+        report = app.verify_audit(opened.workspace)
+        assert report.sound
+        assert "lost and made again" in report.notes[0]
+
+
+def forget_back_to(opened: app.App, head: audit_log.Head | None) -> None:
+    """Set the store's head back, as if the process had died between the log and the store."""
+    assert head is not None
+    with opened.audit._db.write() as tx:
+        tx.execute(
+            "UPDATE audit_head SET seq = ?, hash = ?, month = ?, size = ?", (head.seq, head.hash, head.month, head.size)
+        )
+
+
+class TestDamage:
+    def test_a_cut_log_goes_on_and_never_hides_the_cut(self, opened: app.App) -> None:
+        for _ in range(5):
+            opened.audit.append(Entry("some act"))
+        content = log(opened).read_bytes()
+        log(opened).write_bytes(content[: content.rindex(b"\n", 0, -1) - 30])
+        assert not sound(opened)
+        opened.audit.append(Entry("next act"))
+        assert kinds(opened)[-2:] == [DAMAGED, "next act"]
+        assert not sound(opened)
+
+    def test_a_foreign_line_is_left_and_named(self, opened: app.App) -> None:
+        with log(opened).open("ab") as file:
+            file.write(b"a line that nobody wrote\n")
+        opened.audit.append(Entry("next act"))
+        report = app.verify_audit(opened.workspace)
+        assert [fault.place for fault in report.faults] == ["2026-11.jsonl:4"]
+        assert b"a line that nobody wrote\n" in log(opened).read_bytes()
+
+    def test_a_deleted_file_is_noticed(self, opened: app.App) -> None:
+        log(opened).unlink()
+        assert not sound(opened)
+        opened.audit.append(Entry("next act"))
+        assert not sound(opened)
+
+
+class TestWhatCannotBeRecordedDoesNotHappen:
+    def test_when_the_log_cannot_be_written(self, opened: app.App) -> None:
+        before = opened.workspace.settings.read_bytes()
+        log(opened).unlink()
+        log(opened).mkdir()
+        with pytest.raises(AuditError, match="cannot be written"):
+            opened.set_setting("disk.need_free_mb", "1")
+        assert opened.workspace.settings.read_bytes() == before
+
+    def test_when_the_log_is_a_link_to_elsewhere(self, opened: app.App, tmp_path: Path) -> None:
+        elsewhere = tmp_path / "elsewhere"
+        log(opened).rename(elsewhere)
+        log(opened).symlink_to(elsewhere)
+        content = elsewhere.read_bytes()
+        with pytest.raises(AuditError):
+            opened.audit.append(Entry("some act"))
+        assert elsewhere.read_bytes() == content
+
+    def test_when_the_store_is_locked(self, opened: app.App) -> None:
+        quick = app.App.open(opened.workspace, opened.clock)
+        quick.audit._db._busy_timeout_s = 0.05
+        quick.audit.close()
+        with opened.audit.still(), pytest.raises(AuditError, match="too long"):
+            quick.audit.append(Entry("some act"))
+
+    def test_when_the_disk_is_full(self, tmp_path: Path) -> None:
+        source = str(Path(__file__).parents[2] / "src")
+        line = [str(find_bwrap("")), "--bind", "/", "/", "--dev", "/dev", "--size", str(1 << 20), "--tmpfs", "/mnt",
+                sys.executable, "-c", FULL_DISK]  # fmt: skip
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, env={"PYTHONPATH": source}, check=False)
+        assert done.returncode == 0, done.stderr
+        seen = json.loads(done.stdout)
+        assert seen["refused"] is True
+        assert seen["unchanged"] is True
+        assert seen["sound"] is True
+        assert seen["recovered"] is True
+
+
+FULL_DISK = """
+import json
+from pathlib import Path
+from metnos import app
+from metnos.core.errors import AuditError
+from metnos.core.workspace import Workspace
+from metnos.law.audit_line import Entry
+
+workspace = Workspace(Path("/mnt/workspace"))
+app.found(workspace)
+opened = app.App.open(workspace)
+settings = workspace.settings.read_bytes()
+filler = Path("/mnt/filler")
+with filler.open("wb", buffering=0) as file:
+    try:
+        while True:
+            file.write(b"x" * 512)
+    except OSError:
+        pass
+refused = False
+try:
+    for _ in range(100):  # what is left in half-full pages may still take a few
+        opened.audit.append(Entry("some act"))
+    opened.set_setting("disk.need_free_mb", "1")
+except AuditError:
+    refused = True
+unchanged = workspace.settings.read_bytes() == settings
+sound = app.verify_audit(workspace).sound
+filler.unlink()
+opened.audit.append(Entry("some act"))
+print(json.dumps({"refused": refused, "unchanged": unchanged, "sound": sound,
+                  "recovered": app.verify_audit(workspace).sound}))
+"""
+
+
+def _append_many(workspace: Workspace, number: int) -> None:
+    audit = founding.take_seat(workspace, Settings(), SystemClock()).audit
+    for each in range(40):
+        audit.append(Entry("some act", {"who": f"{number}-{each}"}))
+
+
+def test_processes_write_one_chain(workspace: Workspace) -> None:
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_append_many, args=(workspace, number)) for number in range(5)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 5
+    report = app.verify_audit(workspace)
+    assert report.sound, report.faults[:3]
+    who = {line.entry.names.get("who") for line in audit_log.backwards(workspace.audit)}
+    assert len(who - {None}) == 200
+
+
+def _append_for_ever(workspace: Workspace, pipe: int, name: str) -> None:
+    audit = founding.take_seat(workspace, Settings(), SystemClock()).audit
+    number = 0
+    while True:
+        number += 1
+        audit.append(Entry("some act", {"who": f"{name}-{number}"}))
+        os.write(pipe, f"{name}-{number}\n".encode())
+
+
+def test_killed_writers_lose_no_line_and_break_no_chain(workspace: Workspace) -> None:
+    chance = random.Random(3)
+    acknowledged: set[str] = set()
+    for round_ in range(50):
+        writers = []
+        for writer in range(4):
+            ours, theirs = os.pipe()
+            child = os.fork()
+            if child == 0:
+                try:
+                    _append_for_ever(workspace, theirs, f"{round_}.{writer}")
+                finally:
+                    os._exit(1)
+            os.close(theirs)
+            writers.append((child, ours))
+        select.select([pipe for _, pipe in writers], [], [], 30)
+        for child, _ in writers:
+            time.sleep(chance.random() * 0.01)
+            os.kill(child, signal.SIGKILL)
+        for child, pipe in writers:
+            os.waitpid(child, 0)
+            content = b""
+            while chunk := os.read(pipe, 1 << 16):
+                content += chunk
+            os.close(pipe)
+            acknowledged.update(content.decode().splitlines())
+    report = app.verify_audit(workspace)
+    assert report.sound, report.faults[:3]
+    founding.take_seat(workspace, Settings(), SystemClock()).audit.append(Entry("some act"))
+    report = app.verify_audit(workspace)
+    assert report.sound, report.faults[:3]
+    recorded = {line.entry.names.get("who") for line in audit_log.backwards(workspace.audit)}
+    assert acknowledged <= recorded
+    assert len(acknowledged) >= 200, "the writers hardly wrote: the test proves nothing"
