@@ -79,7 +79,9 @@ def test_another_users_home_is_expanded(house: Path) -> None:
     assert canonical_path("~no-such-user/x", cwd=house, home=house) == house / "~no-such-user" / "x"
 
 
-@pytest.mark.parametrize(("raw", "says"), [("", "empty"), ("a\0b", "zero byte"), ("round", "loop"), ("x" * 5000, "longer")])
+@pytest.mark.parametrize(
+    ("raw", "says"), [("", "empty"), ("a\0b", "zero byte"), ("round", "loop"), ("x" * 5000, "longer")]
+)
 def test_what_has_no_canonical_form_is_refused(house: Path, raw: str, says: str) -> None:
     with pytest.raises(PathError, match=says):
         canonical_path(raw, cwd=house, home=house)
@@ -94,7 +96,9 @@ parts = st.lists(st.sampled_from(["real", "link", "deep", "relative", "..", ".",
 
 
 @given(parts=parts)
-def test_canonical_paths_are_plain_and_stay_as_they_are(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
+def test_canonical_paths_are_plain_and_stay_as_they_are(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[str]
+) -> None:
     root = tmp_path_factory.getbasetemp().resolve() / "property"
     (root / "real" / "deep").mkdir(parents=True, exist_ok=True)
     if not (root / "link").is_symlink():

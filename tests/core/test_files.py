@@ -1,5 +1,4 @@
 import multiprocessing
-import os
 import stat
 from pathlib import Path
 
@@ -72,7 +71,7 @@ def test_private_folder_is_closed_and_keeps_what_is_there(tmp_path: Path) -> Non
     files.private_folder(folder)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     (folder / "file").touch()
-    os.chmod(folder, 0o755)
+    folder.chmod(0o755)
     files.private_folder(folder)
     assert (folder / "file").exists()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755

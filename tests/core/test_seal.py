@@ -23,7 +23,9 @@ def test_a_changed_byte_opens_nothing() -> None:
         assert unseal(json.dumps(changed).encode(), "correct horse") is None
 
 
-@pytest.mark.parametrize("raw", [b"", b"{}", b"[]", b"null", b"\xff", b'{"n": 1e300, "salt": "", "nonce": "", "cipher": ""}'])
+@pytest.mark.parametrize(
+    "raw", [b"", b"{}", b"[]", b"null", b"\xff", b'{"n": 1e300, "salt": "", "nonce": "", "cipher": ""}']
+)
 def test_nonsense_opens_nothing_and_raises_nothing(raw: bytes) -> None:
     assert unseal(raw, "correct horse") is None
 

@@ -19,6 +19,7 @@ from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.audit_line import DAMAGED, HEAD_REBUILT, Entry
+from metnos.law.audit_verify import Wrong
 from metnos.sandbox.profile import find_bwrap
 
 
@@ -123,6 +124,19 @@ class TestWhatACrashLeaves:
         line = opened.audit.append(Entry("some act"))
         assert log(opened).read_bytes() == before + line.encode()
         assert sound(opened)
+
+    @pytest.mark.parametrize("keep", [None, 20])
+    def test_the_very_first_line_whole_or_half_is_no_sign_of_a_lost_store(
+        self, opened: app.App, keep: int | None
+    ) -> None:
+        first = next(audit_log.raw_lines(log(opened).read_bytes()))
+        log(opened).write_bytes(first[:keep])
+        with opened.audit._db.write() as tx:
+            tx.execute("DELETE FROM audit_head")
+        assert not app.verify_audit(opened.workspace).notes or keep
+        opened.audit.append(Entry("next act"))
+        assert kinds(opened) == (["next act"] if keep else ["workspace created", "next act"])
+        assert [fault.wrong for fault in app.verify_audit(opened.workspace).faults] == [Wrong.UNSIGNED], "no key yet"
 
     def test_a_lost_store_is_rebuilt_and_said(self, opened: app.App) -> None:
         opened.audit.close()

@@ -6,7 +6,8 @@ from metnos.core.errors import AuditError
 from metnos.law.audit_line import GENESIS, AuditLine, Entry, parse
 
 names = st.dictionaries(
-    st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True), st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,20}", fullmatch=True)
+    st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True),
+    st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,20}", fullmatch=True),
 )
 counts = st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True), st.integers(-(2**53), 2**53))
 lines = st.builds(
@@ -43,7 +44,8 @@ def test_nonsense_is_no_line_and_raises_nothing(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [b"[]\n", b"null\n", b"{}\n", b'{"seq":1}\n', b"[" * 100_000 + b"\n", b'{"kind":"a","names":[],"digests":{}}\n']
+    "raw",
+    [b"[]\n", b"null\n", b"{}\n", b'{"seq":1}\n', b"[" * 100_000 + b"\n", b'{"kind":"a","names":[],"digests":{}}\n'],
 )
 def test_other_json_is_no_line(raw: bytes) -> None:
     assert parse(raw, "2026-11") is None

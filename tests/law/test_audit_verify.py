@@ -15,7 +15,7 @@ from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.audit import PURPOSE
-from metnos.law.audit_line import CHECKPOINT, AuditLine, Entry, checkpoint_message, parse
+from metnos.law.audit_line import CHECKPOINT, GENESIS, AuditLine, Entry, checkpoint_message, parse
 from metnos.law.audit_verify import Report, Wrong, verify
 
 
@@ -128,7 +128,7 @@ def test_a_lost_tail_is_named(log: Workspace, count: int) -> None:
 
 def test_a_lost_file_is_named(log: Workspace) -> None:
     december(log).unlink()
-    assert [wrong for wrong, _ in faults(log)][0] is Wrong.TRUNCATED
+    assert faults(log)[0][0] is Wrong.TRUNCATED
 
 
 def test_a_lost_older_file_is_named(log: Workspace) -> None:
@@ -165,14 +165,13 @@ def test_a_line_rewritten_with_a_hash_of_its_own_is_found(log: Workspace) -> Non
 
 def test_a_log_rewritten_from_one_line_on_is_found_without_the_key(log: Workspace) -> None:
     """The forger recomputes every hash but cannot sign the checkpoints, nor reach the head in the store."""
+    prev = GENESIS
     for path in (november(log), december(log)):
-        lines = [parse(raw, path.stem) for raw in split(path)]
-        prev = None if path == november(log) else forged[-1].hash
         forged: list[AuditLine] = []
-        for line in lines:
+        for line in (parse(raw, path.stem) for raw in split(path)):
             assert line is not None
-            kind = "forged act" if line.seq == 5 else None
-            forged.append(rewritten(line, forged[-1].hash if forged else prev or line.prev, kind))
+            forged.append(rewritten(line, prev, "forged act" if line.seq == 5 else None))
+            prev = forged[-1].hash
         join(path, [line.encode() for line in forged])
     found = faults(log)
     assert (Wrong.UNSIGNED, "2026-11.jsonl:6") in found
@@ -236,4 +235,3 @@ def _sample(factory: pytest.TempPathFactory) -> tuple[Path, bytes, audit_log.Hea
         content = audit_log.path_of(workspace.audit, "2026-11").read_bytes()
         _SAMPLES.append((workspace.audit, content, head, opened.seat.signer.public))
     return _SAMPLES[0]
-

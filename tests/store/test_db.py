@@ -5,13 +5,14 @@ import stat
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError
-from metnos.store.db import Database, Durability, copy_database
+from metnos.store.db import Database, Durability, Transaction, copy_database
 from metnos.store.migrations import Migration
 
 SCHEMA = (Migration("0001_items", ("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",)),)
@@ -80,6 +81,27 @@ def test_outside_a_write_nothing_can_be_written(db: Database) -> None:
     with pytest.raises(StoreError, match="cannot be written"):
         db.first("DELETE FROM items")
     assert names(db) == ["after"]
+
+
+def test_a_transaction_is_over_when_it_is_over(db: Database) -> None:
+    with db.write() as tx:
+        pass
+    with pytest.raises(StoreError, match="after its end"):
+        tx.execute("INSERT INTO items (name) VALUES ('late')")
+    with db.read() as view:
+        pass
+    with pytest.raises(StoreError, match="after its end"):
+        view.query("SELECT 1")
+    assert names(db) == []
+
+
+def test_inside_a_write_every_read_sees_it(db: Database) -> None:
+    with db.write() as tx:
+        tx.execute("INSERT INTO items (name) VALUES ('mine')")
+        assert names(db) == ["mine"]
+        with db.read() as view:
+            assert view.first("SELECT name FROM items") == ("mine",)
+    assert names(db) == ["mine"]
 
 
 def test_a_read_sees_one_moment(db: Database) -> None:
@@ -269,7 +291,9 @@ def test_a_damaged_file_is_named_and_left_as_it_is(db: Database) -> None:
     assert db.path.read_bytes() == content
 
 
-@pytest.mark.parametrize("content", [b"this is a letter, not a database\n" * 10, b"x", b"SQLite format 2\0" + b"\0" * 4096])
+@pytest.mark.parametrize(
+    "content", [b"this is a letter, not a database\n" * 10, b"x", b"SQLite format 2\0" + b"\0" * 4096]
+)
 def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "store.db"
     path.write_bytes(content)
@@ -302,41 +326,39 @@ class Model(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.db = Database(Path(self.folder.name) / "store.db", SCHEMA, durability=Durability.NORMAL)
         self.kept: list[str] = []
-        self.open: list[tuple[object, list[str]]] = []
+        self.open: list[tuple[Any, Transaction, list[str]]] = []
         self.number = 0
 
     @property
     def seen(self) -> list[str]:
-        return self.open[-1][1] if self.open else self.kept
+        return self.open[-1][2] if self.open else self.kept
 
     @precondition(lambda self: len(self.open) < 4)
     @rule()
     def begin(self) -> None:
         bracket = self.db.write()
-        transaction = bracket.__enter__()
-        self.open.append((bracket, list(self.seen)))
-        self.transaction = transaction
+        self.open.append((bracket, bracket.__enter__(), list(self.seen)))
 
     @precondition(lambda self: self.open)
     @rule(count=st.integers(1, 3))
     def insert(self, count: int) -> None:
         for _ in range(count):
             self.number += 1
-            self.transaction.execute("INSERT INTO items (name) VALUES (?)", (str(self.number),))
+            self.open[-1][1].execute("INSERT INTO items (name) VALUES (?)", (str(self.number),))
             self.seen.append(str(self.number))
 
     @precondition(lambda self: self.open)
     @rule(well=st.booleans())
     def end(self, well: bool) -> None:
-        bracket, content = self.open.pop()
-        if well:
-            bracket.__exit__(None, None, None)  # type: ignore[attr-defined]
-            if self.open:
-                self.open[-1] = (self.open[-1][0], content)
-            else:
-                self.kept = content
+        bracket, _, content = self.open.pop()
+        if not well:
+            bracket.__exit__(ValueError, ValueError("no"), None)
+            return
+        bracket.__exit__(None, None, None)
+        if self.open:
+            self.open[-1][2][:] = content
         else:
-            bracket.__exit__(ValueError, ValueError("no"), None)  # type: ignore[attr-defined]
+            self.kept = content
 
     @invariant()
     def holds(self) -> None:

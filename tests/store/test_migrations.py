@@ -83,7 +83,7 @@ def test_a_step_that_was_edited_after_it_ran_is_noticed(tmp_path: Path) -> None:
 
 
 def test_real_steps_that_were_released_never_change() -> None:
-    """Add a line here with each new migration. A line that must change means a migration was edited: add one instead."""
+    """Each new migration adds a line here. If a line must change, a migration was edited: add a new one instead."""
     released = {
         ("audit.db", "0001_head"): "2269edb2b0cde314d1baa913beb1841e8abc8a57f87379fefb5cc77595f03c56",
         ("law.db", "0001_constitution"): "61769122841c9152e52ebd5cdc44ab9f17076f157a72c27a4185d57f07b96865",

@@ -18,6 +18,8 @@ from pathlib import Path
 
 from metnos.core.errors import PathError
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
 
 
@@ -39,7 +41,7 @@ def canonical_path(raw: str | os.PathLike[str], *, cwd: Path, home: Path) -> Pat
 
 def canonical_json(value: Json) -> bytes:
     """The one byte string for ``value``. Raises ``ValueError`` on NaN, infinities and lone surrogates."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return _ENCODER.encode(value).encode()
 
 
 def sha256_hex(content: bytes) -> str:

@@ -171,7 +171,7 @@ def read_file(path: Path) -> dict[str, Any]:
     """The settings file as plain data; nothing at all if there is no file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(

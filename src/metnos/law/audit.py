@@ -134,7 +134,7 @@ class Audit:
 
     def _settle(self, tx: Transaction) -> Head | None:
         """Make head and log agree, and return the head to write behind."""
-        head = read_head(tx)
+        head = read_head(tx) or audit_log.beginning(self.folder)
         if head is None:
             return self._rebuild(tx)
         tail = audit_log.after_head(self.folder, head)

@@ -56,14 +56,15 @@ class AuditLine:
     prev: str
     month: str
     signature: str = ""
+    hash: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        digest = sha256_hex(self.month.encode() + b"\n" + canonical_json(self._fields()))
+        object.__setattr__(self, "hash", digest)  # computed once: a line is frozen, and its hash is asked for often
 
     @property
     def kind(self) -> str:
         return self.entry.kind
-
-    @property
-    def hash(self) -> str:
-        return sha256_hex(self.month.encode() + b"\n" + canonical_json(self._fields()))
 
     def as_dict(self) -> dict[str, Json]:
         return self._fields() | {"hash": self.hash}

@@ -4,12 +4,13 @@ Rules: files are named ``YYYY-MM.jsonl`` and read in that order; reading changes
 killed process or a foreign hand left behind the last line that the store knows of.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from metnos.law.audit_line import AuditLine, parse
+from metnos.law.audit_line import GENESIS, AuditLine, parse
 
 _FILE = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))\.jsonl")
 
@@ -86,12 +87,27 @@ def after_head(folder: Path, head: Head) -> Tail:
     """What stands in the files behind ``head``."""
     path = path_of(folder, head.month)
     size = path.stat().st_size if path.exists() else 0
-    later = [month for month in months(folder) if month > head.month]
+    # Every append comes through here, so the names are only looked at closely when one of them is later.
+    names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 -- as above: no object for each name
+    later = [month for month in months(folder) if month > head.month] if max(names, default="") > path.name else []
     if size == head.size and not later:
         return Tail((), head.month, size, 0, foreign=False, lost=False)
     if size < head.size:
         return Tail((), head.month, size, 0, foreign=False, lost=True)
     return _follow(folder, head, [head.month, *later])
+
+
+def beginning(folder: Path) -> Head | None:
+    """The head of a log whose very first line was being written when its writer was killed, and nothing otherwise.
+
+    A store that knows of no line is new or was lost; only in the first case is there at most one line, and no other.
+    """
+    first = next(iter(months(folder)), None)
+    if first is None:
+        return None
+    head = Head(0, GENESIS, first, 0)
+    tail = after_head(folder, head)
+    return head if len(tail.lines) <= 1 and not tail.foreign else None
 
 
 def _follow(folder: Path, head: Head, names: list[str]) -> Tail:

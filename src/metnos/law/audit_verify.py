@@ -74,6 +74,7 @@ def verify(folder: Path, head: Head | None, public_key: str) -> Report:
     """Check the whole log in ``folder`` against what the store remembers and the agent's public key."""
     tail_notes: list[str] = []
     sizes: dict[str, int] = {}
+    head = head or audit_log.beginning(folder)
     limit = head
     if head is not None:
         tail = audit_log.after_head(folder, head)

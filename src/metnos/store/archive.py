@@ -14,6 +14,7 @@ import json
 import os
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -120,8 +121,9 @@ class Writer:
 
     def discard(self) -> None:
         """Remove what was staged; after `finish` the archive itself stays."""
-        self._file.close()
         self._staged.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what is still in its buffer may not fit on the disk, and is not wanted
+            self._file.close()
 
     def _add(self, source: IO[bytes], name: str, size: int, mode: int) -> None:
         self._members.append(self._put(source, name, size, mode))
@@ -154,9 +156,10 @@ def read(archive: Path, into: Path | None = None) -> Manifest:
                     listed = source.read(_MAX_MANIFEST)
                 else:
                     found[name] = _take(source, info, name, into)
+            _drain(tar)
     except FileNotFoundError as error:
         raise BackupError(f"there is no archive {archive}", fix="Check the path.") from error
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError, ValueError) as error:
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
         raise _damaged(archive, str(error) or "it ends too early") from error
     except OSError as error:
         raise BackupError(f"{archive} cannot be read: {error.strerror or error}") from error
@@ -183,6 +186,12 @@ def _take(source: IO[bytes], info: tarfile.TarInfo, name: str, into: Path | None
             os.fchmod(out.fileno(), info.mode & 0o700)  # whatever the archive says, nothing comes out open to others
             os.fsync(out.fileno())
     return Member(name, size, digest.hexdigest(), info.mode)
+
+
+def _drain(tar: tarfile.TarFile) -> None:
+    """Read to the very end: only there does the compression's own check tell whether anything was cut off."""
+    while tar.fileobj.read(_CHUNK):
+        pass
 
 
 def _safe_name(info: tarfile.TarInfo, archive: Path) -> str:

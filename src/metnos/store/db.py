@@ -5,9 +5,10 @@ Rules:
 - WAL; a committed write is on the disk when ``write()`` ends (``Durability.FULL``), or at the latest at the next
   checkpoint after a power cut (``NORMAL``, for what can be rebuilt). A killed process loses nothing either way.
 - A write happens inside ``with db.write() as tx:`` and nowhere else: it takes the write lock at once (``BEGIN
-  IMMEDIATE``), so it never fails half-way for a lock; nested, it is a savepoint. Outside, connections are read-only.
+  IMMEDIATE``), so it never fails half-way for a lock; nested, it is a savepoint.
 - ``with db.read() as tx:`` is one unchanging view for several queries; a single query needs nothing around it.
-- One connection per thread and process: threads may share a `Database`, and so may a forked child.
+- Each thread and process has connections of its own, one that can only read and one for ``write()``: threads may share
+  a `Database`, and so may a forked child.
 - Every failure of SQLite leaves as a `StoreError` that says what to do; a damaged file is never written to.
 
 Does not guarantee fairness between writers: each waits up to the busy timeout.
@@ -47,26 +48,34 @@ class Durability(StrEnum):
 
 
 class Transaction:
-    """What can be done inside ``write()`` or ``read()``."""
+    """What can be done inside ``write()`` or ``read()``, and not a moment longer."""
 
     __slots__ = ("_connection",)
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+        self._connection: sqlite3.Connection | None = connection
 
     def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Run one statement and return how many rows it changed."""
-        return self._connection.execute(sql, values).rowcount
+        return self._live().execute(sql, values).rowcount
 
     def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
-        self._connection.executemany(sql, rows)
+        self._live().executemany(sql, rows)
 
     def query(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
-        return self._connection.execute(sql, values).fetchall()
+        return self._live().execute(sql, values).fetchall()
 
     def first(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
-        row: Row | None = self._connection.execute(sql, values).fetchone()
+        row: Row | None = self._live().execute(sql, values).fetchone()
         return row
+
+    def end(self) -> None:
+        self._connection = None
+
+    def _live(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise StoreError("a transaction was used after its end; this is a mistake in Metnos")
+        return self._connection
 
 
 class Database:
@@ -89,7 +98,7 @@ class Database:
         self._forget_connections()
         refuse_what_is_no_database(path)
         if read_only:
-            self._connection()
+            self._connection("reader")
         else:
             self._migrate(migrations, clock or SystemClock())
 
@@ -98,39 +107,40 @@ class Database:
     @contextlib.contextmanager
     def write(self) -> Iterator[Transaction]:
         """A transaction that holds the write lock; all of it is committed, or, on any exception, none."""
-        connection = self._connection()
+        if self._read_only:
+            raise StoreError(f"{self.path} was opened for reading only")
+        connection = self._connection("writer")
         depth = self._depth()
         begin, commit, rollback = _bracket(depth)
+        transaction = Transaction(connection)
         try:
-            if depth == 0:
-                self._allow_writes(connection)
             connection.execute(begin)
             self._local.depth = depth + 1
             try:
-                yield Transaction(connection)
+                yield transaction
                 connection.execute(commit)
             except BaseException:
                 self._undo(connection, rollback)
                 raise
             finally:
+                transaction.end()
                 self._local.depth = depth
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
-        finally:
-            if depth == 0:
-                _pragma(connection, "query_only", "ON")
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Transaction]:
         """One unchanging view. Inside ``write()`` it is the view of that transaction."""
-        connection = self._connection()
+        connection = self._viewing()
         outermost = not connection.in_transaction
+        transaction = Transaction(connection)
         try:
             if outermost:
                 connection.execute("BEGIN")
             try:
-                yield Transaction(connection)
+                yield transaction
             finally:
+                transaction.end()
                 if outermost and connection.in_transaction:
                     connection.execute("ROLLBACK")
         except sqlite3.Error as error:
@@ -138,13 +148,13 @@ class Database:
 
     def query(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         try:
-            return self._connection().execute(sql, values).fetchall()
+            return self._viewing().execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
     def first(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
         try:
-            row: Row | None = self._connection().execute(sql, values).fetchone()
+            row: Row | None = self._viewing().execute(sql, values).fetchone()
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
         return row
@@ -177,18 +187,22 @@ class Database:
     def _depth(self) -> int:
         return getattr(self._local, "depth", 0)
 
-    def _connection(self) -> sqlite3.Connection:
-        """This thread's connection, opened at its first use."""
+    def _viewing(self) -> sqlite3.Connection:
+        """The connection to read with: inside ``write()`` the writer's own, which alone sees what is not committed."""
+        return self._connection("writer" if self._depth() else "reader")
+
+    def _connection(self, role: str) -> sqlite3.Connection:
+        """This thread's connection for that role, opened at its first use."""
         if self._pid != os.getpid():
             # A connection must not cross a fork, not even to be closed: it is kept and never touched again.
             _ABANDONED.extend(self._open_connections)
             self._forget_connections()
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        connection: sqlite3.Connection | None = getattr(self._local, role, None)
         if connection is None:
-            connection = self._connect()
+            connection = self._connect(can_write=role == "writer")
             with self._guard:
                 self._open_connections.append(connection)
-            self._local.connection = connection
+            setattr(self._local, role, connection)
         return connection
 
     def _forget_connections(self) -> None:
@@ -197,26 +211,21 @@ class Database:
         self._guard: threading.Lock = threading.Lock()
         self._open_connections: list[sqlite3.Connection] = []
 
-    def _connect(self) -> sqlite3.Connection:
-        mode = "ro" if self._read_only else "rwc"
+    def _connect(self, *, can_write: bool) -> sqlite3.Connection:
         connection = None
         try:
-            connection = _open(self.path, mode, self._busy_timeout_s)
+            connection = _open(self.path, "ro" if self._read_only else "rwc", self._busy_timeout_s)
             if not self._read_only:
                 _enter_wal(connection, self._busy_timeout_s)
                 _pragma(connection, "synchronous", self._durability)
                 _pragma(connection, "foreign_keys", "ON")
-            _pragma(connection, "query_only", "ON")
+            if not can_write:
+                _pragma(connection, "query_only", "ON")
         except sqlite3.Error as error:
             if connection is not None:
                 connection.close()
             raise translate(error, self.path) from error
         return connection
-
-    def _allow_writes(self, connection: sqlite3.Connection) -> None:
-        if self._read_only:
-            raise StoreError(f"{self.path} was opened for reading only")
-        _pragma(connection, "query_only", "OFF")
 
     def _undo(self, connection: sqlite3.Connection, rollback: Sequence[str]) -> None:
         """SQLite may have rolled back by itself (a full disk does that), and then there is nothing left to undo."""

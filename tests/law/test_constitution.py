@@ -1,0 +1,136 @@
+import inspect
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from metnos import app, cli
+from metnos.core.clock import MovableClock, SystemClock
+from metnos.core.errors import ConstitutionError
+from metnos.core.workspace import Workspace
+from metnos.law import constitution
+from metnos.law.audit_log import backwards
+from metnos.law.constitution import Standing
+
+
+def kinds(workspace: Workspace) -> list[str]:
+    return [line.kind for line in backwards(workspace.audit)][::-1]
+
+
+def edit(workspace: Workspace, old: str, new: str) -> None:
+    text = workspace.soul.read_text()
+    assert old in text
+    workspace.soul.write_text(text.replace(old, new))
+
+
+def test_the_four_laws_in_order(opened: app.App) -> None:
+    laws = opened.constitution.laws
+    assert [(law.number, law.name) for law in laws] == [
+        (0, "perimeter"), (1, "non-harm"), (2, "informed obedience"), (3, "traceability"),
+    ]  # fmt: skip
+    assert laws[0].text.startswith("Metnos does not act beyond the boundaries of the home.")
+    assert all("\n" not in law.text and "<!--" not in law.text for law in laws)
+
+
+def test_it_is_pinned_when_the_workspace_is_founded(workspace: Workspace, clock: MovableClock) -> None:
+    assert kinds(workspace)[-1] == "constitution pinned"
+    assert app.App.open(workspace, clock).standing is Standing.KEPT
+
+
+def test_a_hand_edit_is_noticed_at_the_next_start_and_recorded_once(workspace: Workspace, clock: MovableClock) -> None:
+    before = app.App.open(workspace, clock).constitution
+    edit(workspace, "double approval", "triple approval")
+    assert app.App.open(workspace, clock).standing is Standing.MODIFIED
+    assert kinds(workspace)[-1] == "constitution modified"
+    line = next(backwards(workspace.audit))
+    after = constitution.read(workspace.soul)
+    assert line.entry.digests == {"soul": after.soul, "laws": after.digest, "soul_before": before.soul}
+    assert app.App.open(workspace, clock).standing is Standing.KEPT
+    assert kinds(workspace).count("constitution modified") == 1
+
+
+def test_an_edit_of_a_comment_counts_too_and_shows_that_the_laws_are_the_same(
+    workspace: Workspace, clock: MovableClock
+) -> None:
+    before = constitution.read(workspace.soul)
+    edit(workspace, "No command changes this file.", "No command changes this file!")
+    after = app.App.open(workspace, clock)
+    assert after.standing is Standing.MODIFIED
+    assert after.constitution.digest == before.digest
+    assert after.constitution.soul != before.soul
+
+
+def test_an_edit_is_not_hidden_by_losing_the_store(workspace: Workspace, clock: MovableClock) -> None:
+    edit(workspace, "double approval", "no approval")
+    for path in workspace.law.glob("law.db*"):
+        path.unlink()
+    assert app.App.open(workspace, clock).standing is Standing.MODIFIED
+    assert kinds(workspace)[-1] == "constitution modified"
+
+
+def test_losing_the_store_alone_is_no_edit(workspace: Workspace, clock: MovableClock) -> None:
+    for path in workspace.law.glob("law.db*"):
+        path.unlink()
+    assert app.App.open(workspace, clock).standing is Standing.PINNED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("## Law 0: perimeter", "## Old Law 0: perimeter", "found: 1, 2, 3"),
+        ("## Law 1: non-harm", "## Law 4: non-harm", "found: 0, 4, 2, 3"),
+        ("## Law 2: informed obedience", "## Law 1: informed obedience", "found: 0, 1, 1, 3"),
+        ("## Law 0: perimeter", "<!--\n## Law 0: perimeter", "found: none"),
+    ],
+)
+def test_a_constitution_that_lacks_a_law_stops_everything(
+    workspace: Workspace, clock: MovableClock, old: str, new: str, says: str
+) -> None:
+    edit(workspace, old, new)
+    if new.startswith("<!--"):
+        workspace.soul.write_text(workspace.soul.read_text() + "-->")
+    with pytest.raises(ConstitutionError) as caught:
+        app.App.open(workspace, clock)
+    assert says in caught.value.what
+    assert "metnos init" in caught.value.fix
+
+
+def test_a_law_without_a_text_is_no_law() -> None:
+    with pytest.raises(ConstitutionError, match=r"Law 1 in SOUL\.md has no text"):
+        constitution.parse("## Law 0: a\nx\n## Law 1: b\n<!-- y -->\n## Law 2: c\nx\n## Law 3: d\nx\n")
+
+
+def test_a_missing_unreadable_or_huge_file_stops_everything(workspace: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(ConstitutionError, match="missing"):
+        constitution.read(tmp_path / "SOUL.md")
+    for content in (b"\xff\xfe", b"x" * 2_000_000):
+        workspace.soul.write_bytes(content)
+        with pytest.raises(ConstitutionError):
+            constitution.read(workspace.soul)
+
+
+def _start(workspace: Workspace, results: "multiprocessing.SimpleQueue[str]") -> None:
+    results.put(app.App.open(workspace, SystemClock()).standing.value)
+
+
+def test_many_starts_at_once_record_an_edit_once(workspace: Workspace) -> None:
+    edit(workspace, "double approval", "triple approval")
+    context = multiprocessing.get_context("fork")
+    results = context.SimpleQueue()
+    workers = [context.Process(target=_start, args=(workspace, results)) for _ in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(results.get() for _ in workers) == ["kept"] * 5 + ["modified"]
+    assert kinds(workspace).count("constitution modified") == 1
+
+
+def test_nothing_in_the_program_changes_the_constitution() -> None:
+    """No function of the module writes a file, and no command is about changing a Law."""
+    source = inspect.getsource(constitution)
+    assert "write_text" not in source
+    assert "write_bytes" not in source
+    assert "files." not in source
+    for name in cli.COMMANDS:
+        assert not {"law", "soul", "constitution", "suspend"} & set(name.split("-"))

@@ -1,0 +1,111 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metnos.core.canon import canonical_path
+from metnos.core.errors import ForbiddenPath
+from metnos.core.workspace import Workspace
+from metnos.law.forbidden import RULES, Access, refuse_forbidden, why_forbidden
+
+HOME = "/home/owner"
+OUT_OF_BOUNDS = [
+    path.replace("~", HOME)
+    for path in """
+        ~/.ssh ~/.ssh/id_ed25519 ~/.ssh/config /root/.ssh/authorized_keys /etc/ssh/ssh_host_rsa_key /srv/tls/server.pem
+        ~/.gnupg/private-keys-v1.d/x.key ~/backup/id_rsa ~/pass.kdbx
+
+        ~/.aws/credentials ~/.netrc ~/.git-credentials ~/.docker/config.json ~/.kube/config ~/.pypirc ~/.npmrc ~/.pgpass
+        ~/.config/gcloud/credentials.db ~/.local/share/keyrings/login.keyring ~/.password-store/bank.gpg ~/project/.env
+        ~/project/.env.production /etc/shadow /etc/shadow- /etc/sudoers.d/me /run/secrets/db
+
+        ~/.bashrc ~/.profile ~/.zshrc ~/.config/fish/config.fish /etc/profile.d/x.sh /etc/bash.bashrc /etc/cron.d/x
+        ~/.config/autostart/x.desktop ~/.config/systemd/user/x.service /etc/ld.so.preload
+        ~/src/thing/.git/hooks/post-checkout
+
+        ~/.bash_history ~/.mozilla/firefox/x/logins.json ~/.config/google-chrome/Default/Cookies
+        ~/snap/firefox/common/.mozilla/x ~/.config/BraveSoftware/x ~/.var/app/org.mozilla.firefox/x
+        ~/.thunderbird/x/key4.db
+
+        /proc/1/environ /proc/self/mem /sys/kernel/x /dev/sda /dev/mem /dev/null /boot/vmlinuz /proc /dev
+        /lib/modules/6.1/x.ko /usr/lib/modules/6.1/x.ko
+
+        /anywhere/workspace/.keys/agent.key /anywhere/workspace/.keys /anywhere/workspace/.audit/2026-11.jsonl
+        /anywhere/workspace/.law/law.db
+    """.split()
+] + [f"{HOME}/.config/chromium/Default/Login Data", "/mnt/copy/Login Data"]
+ALLOWED = [
+    path.replace("~", HOME)
+    for path in """
+        ~ ~/Downloads/invoice.pdf ~/notes/ssh.md ~/my.ssh.notes ~/environment.txt ~/devices/list.csv /etc/hostname
+        /usr/share/dict/words /processes/x /srv/system/x /home/boot/x ~/profile.txt ~/.config/app/settings.json
+        ~/audit/2026.txt ~/keys.txt ~/src/thing/.git/config ~/login.txt
+    """.split()
+]
+
+
+@pytest.mark.parametrize("path", OUT_OF_BOUNDS)
+@pytest.mark.parametrize("access", Access)
+def test_out_of_bounds_for_reading_and_for_writing(path: str, access: Access) -> None:
+    with pytest.raises(ForbiddenPath) as caught:
+        refuse_forbidden(Path(path), access)
+    assert path in caught.value.what
+    assert access in caught.value.what
+    assert "No setting and no approval" in caught.value.fix
+
+
+@pytest.mark.parametrize("path", ALLOWED)
+@pytest.mark.parametrize("access", Access)
+def test_ordinary_files_are_not_in_the_way(path: str, access: Access) -> None:
+    assert why_forbidden(Path(path), access) is None
+
+
+def test_the_constitution_and_the_settings_may_be_read_but_never_written(workspace: Workspace) -> None:
+    for path in (workspace.soul, workspace.settings):
+        assert why_forbidden(path, Access.READ) is None
+        assert why_forbidden(path, Access.WRITE) is not None
+    assert why_forbidden(workspace.root / "PLAYBOOK.md", Access.WRITE) is None
+
+
+@given(st.sampled_from(OUT_OF_BOUNDS), st.data())
+def test_letter_case_and_depth_are_no_way_around(path: str, data: st.DataObject) -> None:
+    spelled = "".join(data.draw(st.sampled_from([char.lower(), char.upper()])) for char in path)
+    below = "/".join([spelled, *data.draw(st.lists(st.sampled_from(["x", "a b", "é", "..."]), max_size=3))])
+    assert why_forbidden(Path(below), Access.READ) is not None
+
+
+def test_no_spelling_is_a_way_around(tmp_path: Path) -> None:
+    """The rules look at canonical paths, so every trick that canon undoes is undone here too."""
+    home = tmp_path.resolve()
+    (home / ".ssh").mkdir()
+    (home / ".ssh" / "id_ed25519").write_text("secret")
+    (home / "innocent").symlink_to(home / ".ssh")
+    (home / "photo.jpg").symlink_to(home / ".ssh" / "id_ed25519")
+    spellings = [
+        "~/.ssh/id_ed25519",
+        "innocent/id_ed25519",
+        "photo.jpg",
+        "./innocent/../.ssh//id_ed25519",
+        f"//{home}/.ssh/id_ed25519",
+        f"/proc/self/root{home}/innocent/id_ed25519",
+        f"/proc/{os.getpid()}/cwd/../../../../../../../..{home}/photo.jpg",
+        f"/proc/self/root/proc/self/root{home}/.ssh/new-file-that-does-not-exist",
+    ]
+    for spelling in spellings:
+        path = canonical_path(spelling, cwd=home, home=home)
+        assert why_forbidden(path, Access.READ) == "keys", spelling
+
+
+def test_a_line_break_in_a_name_is_no_way_around() -> None:
+    assert why_forbidden(Path("/home/own\ner/.ssh/x\ny"), Access.READ) == "keys"
+
+
+def test_every_pattern_forbids_what_it_says() -> None:
+    for rule in RULES:
+        for pattern in rule.patterns.split():
+            plain = pattern.replace("*", "x")
+            path = Path(plain if plain.startswith("/") else f"/some/where/{plain}")
+            assert why_forbidden(path, Access.WRITE) is not None, pattern
+            assert why_forbidden(path / "below", Access.WRITE) is not None, pattern

@@ -1,0 +1,206 @@
+import gzip
+import io
+import json
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from metnos.core import sign
+from metnos.core.canon import canonical_json
+from metnos.core.errors import BackupError
+from metnos.core.sign import Signer
+from metnos.store import archive
+from metnos.store.db import Database
+from metnos.store.migrations import Migration
+
+SCHEMA = (Migration("0001", ("CREATE TABLE items (name TEXT)",)),)
+
+
+@pytest.fixture
+def signer(tmp_path: Path) -> Signer:
+    (tmp_path / "keys").mkdir()
+    sign.make_keys(tmp_path / "keys" / "k", tmp_path / "keys" / "p")
+    return sign.load_signer(tmp_path / "keys" / "k")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = tmp_path / "tree"
+    (root / "deep" / "er").mkdir(parents=True)
+    (root / "text").write_text("hello")
+    (root / "deep" / "è with space").write_bytes(os.urandom(5000))
+    (root / "empty").touch()
+    (root / "link").symlink_to("/etc/passwd")
+    (root / "linked folder").symlink_to("/etc")
+    os.mkfifo(root / "pipe")
+    db = Database(root / "deep" / "store.db", SCHEMA)
+    with db.write() as tx:
+        tx.execute("INSERT INTO items VALUES ('only in the write-ahead log')")
+    return root
+
+
+def make(tree: Path, target: Path, signer: Signer) -> archive.Manifest:
+    writer = archive.Writer(target, lambda _name, _size: None)
+    try:
+        writer.add_tree(tree, keep=lambda _name: True)
+        return writer.finish("2026-11-15T12:00:00.000Z", "0", signer)
+    finally:
+        writer.discard()
+
+
+def test_what_goes_in_comes_out(tree: Path, tmp_path: Path, signer: Signer) -> None:
+    target = tmp_path / "a.tar.gz"
+    manifest = make(tree, target, signer)
+    assert set(manifest.skipped) == {"link", "linked folder", "pipe"}
+    out = tmp_path / "out"
+    out.mkdir()
+    assert archive.read(target, into=out) == manifest
+    for name in ("text", "deep/è with space", "empty"):
+        assert (out / name).read_bytes() == (tree / name).read_bytes()
+    copy = Database(out / "deep" / "store.db", read_only=True)
+    assert copy.query("SELECT name FROM items") == [("only in the write-ahead log",)]
+    copy.close()
+    assert not [path.name for path in (out / "deep").iterdir() if path.name.endswith(("-wal", "-shm"))]
+
+
+def test_any_tool_opens_it(tree: Path, tmp_path: Path, signer: Signer) -> None:
+    make(tree, tmp_path / "a.tar.gz", signer)
+    with tarfile.open(tmp_path / "a.tar.gz") as tar:
+        assert tar.getnames()[-1] == "manifest.json"
+
+
+def test_an_archive_never_replaces_a_file(tree: Path, tmp_path: Path, signer: Signer) -> None:
+    (tmp_path / "a.tar.gz").write_text("mine")
+    with pytest.raises(BackupError, match="there already"):
+        make(tree, tmp_path / "a.tar.gz", signer)
+    assert (tmp_path / "a.tar.gz").read_text() == "mine"
+    assert not list(tmp_path.glob(".a.tar.gz*"))
+
+
+def test_no_changed_byte_goes_unnoticed(tree: Path, tmp_path: Path, signer: Signer) -> None:
+    target = tmp_path / "a.tar.gz"
+    manifest = make(tree, target, signer)
+    whole = bytearray(gzip.decompress(target.read_bytes()))
+    # Every byte of content and of the list; of a member's header, what matters of it.
+    for at in range(0, len(whole), 37):
+        changed = bytearray(whole)
+        changed[at] ^= 1
+        target.write_bytes(gzip.compress(changed, compresslevel=1))
+        try:
+            assert archive.read(target) == manifest  # padding, an owner's name: nothing that is used
+        except BackupError:
+            continue
+
+
+def test_no_changed_byte_of_the_compressed_file_goes_unnoticed(tree: Path, tmp_path: Path, signer: Signer) -> None:
+    target = tmp_path / "a.tar.gz"
+    make(tree, target, signer)
+    whole = target.read_bytes()
+    for at in range(10, len(whole), 11):  # the first ten bytes are gzip's own date and flags
+        changed = bytearray(whole)
+        changed[at] ^= 0x10
+        target.write_bytes(changed)
+        with pytest.raises(BackupError):
+            archive.read(target)
+
+
+@pytest.mark.parametrize("cut", [1, 100, 3000])
+def test_a_cut_archive_is_refused(tree: Path, tmp_path: Path, signer: Signer, cut: int) -> None:
+    target = tmp_path / "a.tar.gz"
+    make(tree, target, signer)
+    target.write_bytes(target.read_bytes()[:-cut])
+    with pytest.raises(BackupError, match="damaged"):
+        archive.read(target)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not an archive", gzip.compress(b"not a tar"), gzip.compress(b"\0" * 2048)],
+    ids=["empty", "text", "no tar", "no member"],
+)
+def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(content)
+    with pytest.raises(BackupError, match="damaged"):
+        archive.read(tmp_path / "a.tar.gz")
+
+
+def test_a_missing_archive_and_a_folder_are_clear_errors(tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match="there is no archive"):
+        archive.read(tmp_path / "none")
+    with pytest.raises(BackupError, match="cannot be read"):
+        archive.read(tmp_path)
+
+
+def forge(target: Path, members: list[tuple[tarfile.TarInfo, bytes]], signer: Signer) -> None:
+    """An archive whose list is right and signed, but whose members are hostile."""
+    listed = [archive.Member(info.name, len(content), archive.hashlib.sha256(content).hexdigest(), info.mode)
+              for info, content in members]  # fmt: skip
+    body = archive.Manifest("2026-11-15T12:00:00.000Z", "0", signer.public, tuple(listed), ()).body()
+    raw = canonical_json(body | {"signature": signer.sign(archive.PURPOSE, canonical_json(body))})
+    with tarfile.open(target, "w:gz") as tar:
+        for info, content in members:
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+        info = tarfile.TarInfo("manifest.json")
+        info.size = len(raw)
+        tar.addfile(info, io.BytesIO(raw))
+
+
+def hostile() -> list[tarfile.TarInfo]:
+    found = [tarfile.TarInfo(name) for name in ("../outside", "/absolute", "a/../../outside", "./x", "a//b", "a/./b")]
+    link = tarfile.TarInfo("link")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+    hard = tarfile.TarInfo("hard")
+    hard.type, hard.linkname = tarfile.LNKTYPE, "/etc/passwd"
+    device = tarfile.TarInfo("device")
+    device.type = tarfile.CHRTYPE
+    folder = tarfile.TarInfo("folder")
+    folder.type = tarfile.DIRTYPE
+    return [*found, link, hard, device, folder]
+
+
+@pytest.mark.parametrize("info", hostile(), ids=lambda info: info.name)
+def test_a_hostile_member_is_refused_and_nothing_leaves_the_folder(
+    tmp_path: Path, signer: Signer, info: tarfile.TarInfo
+) -> None:
+    target, out = tmp_path / "a.tar.gz", tmp_path / "deep" / "out"
+    out.mkdir(parents=True)
+    forge(target, [(info, b"")], signer)
+    with pytest.raises(BackupError, match="damaged"):
+        archive.read(target, into=out)
+    assert not (tmp_path / "outside").exists()
+    assert not (tmp_path / "deep" / "outside").exists()
+
+
+def test_a_member_twice_is_refused(tmp_path: Path, signer: Signer) -> None:
+    forge(tmp_path / "a.tar.gz", [(tarfile.TarInfo("x"), b"1"), (tarfile.TarInfo("x"), b"1")], signer)
+    with pytest.raises(BackupError, match="should not be there"):
+        archive.read(tmp_path / "a.tar.gz")
+
+
+def test_a_forged_archive_that_is_otherwise_right_is_read(tmp_path: Path, signer: Signer) -> None:
+    """Proves that the attacks above fail for their own reason."""
+    forge(tmp_path / "a.tar.gz", [(tarfile.TarInfo("x"), b"1")], signer)
+    assert archive.read(tmp_path / "a.tar.gz").members[0].path == "x"
+
+
+def test_what_comes_out_is_closed_to_others(tmp_path: Path, signer: Signer) -> None:
+    info = tarfile.TarInfo("x")
+    info.mode = 0o4777
+    out = tmp_path / "out"
+    out.mkdir()
+    forge(tmp_path / "a.tar.gz", [(info, b"1")], signer)
+    archive.read(tmp_path / "a.tar.gz", into=out)
+    assert (out / "x").stat().st_mode & 0o7777 == 0o700
+
+
+def test_an_archive_of_a_newer_format_says_so(tmp_path: Path, signer: Signer) -> None:
+    raw = json.dumps({"format": 2, "signature": ""}).encode()
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
+        info = tarfile.TarInfo("manifest.json")
+        info.size = len(raw)
+        tar.addfile(info, io.BytesIO(raw))
+    with pytest.raises(BackupError, match="newer Metnos"):
+        archive.read(tmp_path / "a.tar.gz")
