@@ -75,7 +75,7 @@ class Writer:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
         self._staged = Path(name)
         self._file: IO[bytes] = os.fdopen(descriptor, "w+b")
-        self._gzip = gzip.GzipFile(fileobj=self._file, mode="wb", compresslevel=6)
+        self._gzip = gzip.GzipFile(filename="", mode="wb", fileobj=self._file, compresslevel=6, mtime=0)
         self._tar = tarfile.open(fileobj=self._gzip, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115 -- closed below
 
     def add_tree(self, root: Path, *, keep: Callable[[str], bool]) -> None:
