@@ -30,7 +30,7 @@ def restore(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Put the backup ARCHIVE back.
+    """Put a backup back.
 
     It is checked whole and unpacked beside the workspace; its databases and its audit are proven; only then does it
     take the workspace's place, at one stroke.

@@ -1,0 +1,168 @@
+"""The terminal as a whole: what holds for every command."""
+
+import importlib
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from metnos.cli import COMMANDS, cli
+from support import PROGRAM, metnos
+
+
+def every_command(
+    group: click.Group = cli, prefix: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], click.Command]]:
+    found: list[tuple[tuple[str, ...], click.Command]] = []
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        found.append(((*prefix, name), command))
+        if isinstance(command, click.Group):
+            found += every_command(command, (*prefix, name))
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_says_what_the_command_says(name: str) -> None:
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command = getattr(importlib.import_module(module), attribute)
+    assert command.name == name
+    assert (command.help or "").split("\n\n")[0].strip() == COMMANDS[name][1]
+
+
+@pytest.mark.parametrize(
+    ("path", "command"), every_command(), ids=lambda each: "-".join(each) if isinstance(each, tuple) else ""
+)
+def test_every_command_and_option_explains_itself(path: tuple[str, ...], command: click.Command) -> None:
+    assert command.help
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{path}: {parameter.opts}"
+
+
+def test_everything_that_lists_speaks_json() -> None:
+    plain = [(path, command) for path, command in every_command() if not isinstance(command, click.Group)]
+    without = {" ".join(path) for path, command in plain if not any("--json" in each.opts for each in command.params)}
+    assert without == {"config set", "config path", "completion"}
+
+
+def test_help_loads_nothing_heavy() -> None:
+    line = [str(Path(PROGRAM).with_name("python")), "-X", "importtime", str(PROGRAM), "--help"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    loaded = set(re.findall(r"\| +([\w.]+)$", done.stderr, re.MULTILINE))
+    assert "metnos.cli" in loaded
+    assert not {"pydantic", "cryptography", "rich", "sqlite3", "tomlkit", "metnos.app"} & loaded
+
+
+def test_help_and_version() -> None:
+    for flag in ("--help", "-h"):
+        ran = metnos(flag)
+        assert ran.code == 0
+        for name, (_, text) in COMMANDS.items():
+            assert re.search(rf"^  {name} +{re.escape(text)}$", ran.out, re.MULTILINE)
+    assert metnos("--version").out == metnos("version").out
+    assert set(json.loads(metnos("version", "--json").out)) == {"metnos", "python", "sqlite"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "nonsense", "--nonsense", "audit", "audit show", "audit show zero", "audit tail -n 0", "config set x",
+        "config set no.such 1", "config show no.such", "restore", "backup --passphrase-file /dev/null",
+        "completion csh", "backup --with-keys",
+    ],
+)  # fmt: skip
+def test_a_wrong_command_line_exits_with_2(arguments: str) -> None:
+    metnos("init")
+    ran = metnos(*arguments.split())
+    assert ran.code == 2
+    assert ran.err or ran.out
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["audit tail", "audit show 1", "audit verify", "config set disk.need_free_mb 1", "backup"],
+)
+def test_without_a_workspace_it_says_how_to_make_one(arguments: str) -> None:
+    ran = metnos(*arguments.split())
+    assert (ran.code, ran.out) == (1, "")
+    assert "error: there is no workspace at " in ran.err
+    assert "fix: Make one: metnos init" in ran.err
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    metnos("init")
+    ran = subprocess.run(f"{PROGRAM} config show | head -1", shell=True, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0
+    assert ran.stderr == ""
+
+
+def test_an_interrupt_ends_with_130() -> None:
+    metnos("init")
+    with subprocess.Popen(
+        [str(PROGRAM), "audit", "tail", "--follow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert b"Traceback" not in errors
+
+
+def on_a_terminal(*arguments: str) -> str:
+    """What a person sees: the command's output on a pseudo-terminal of 100 columns."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ.update(TERM="xterm-256color", COLUMNS="100")
+        os.environ.pop("NO_COLOR", None)
+        os.execv(PROGRAM, [str(PROGRAM), *arguments])
+    seen = b""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if select.select([terminal], [], [], 1)[0]:
+            try:
+                chunk = os.read(terminal, 1 << 16)
+            except OSError:
+                break
+            if not chunk:
+                break
+            seen += chunk
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return seen.decode()
+
+
+def test_colours_on_a_terminal_and_none_in_a_pipe() -> None:
+    metnos("init")
+    for arguments in (("doctor",), ("config", "show"), ("audit", "tail"), ("audit", "verify"), ()):
+        assert "\x1b[" in on_a_terminal(*arguments), arguments
+        assert "\x1b[" not in metnos(*arguments).out, arguments
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str) -> None:
+    ran = metnos("completion", shell)
+    assert ran.code == 0, ran.err
+    assert "_METNOS_COMPLETE" in ran.out
+
+
+def test_completion_completes() -> None:
+    ran = metnos(COMP_WORDS="metnos au", COMP_CWORD="1", _METNOS_COMPLETE="bash_complete")
+    assert ran.out.strip() == "plain,audit"
+
+
+def test_python_m_metnos_is_the_same() -> None:
+    line = [str(Path(PROGRAM).with_name("python")), "-m", "metnos", "version"]
+    assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == metnos("version").out

@@ -1,0 +1,211 @@
+"""Each command by its effects."""
+
+import json
+import os
+import re
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from support import Ran, metnos
+
+HOME_WORKSPACE = Path(".local/share/metnos")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The default workspace of the test's own home, founded."""
+    assert metnos("init").code == 0
+    return tmp_path / "home" / HOME_WORKSPACE
+
+
+def data(ran: Ran) -> object:
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)
+
+
+class TestInit:
+    def test_makes_the_default_workspace_once(self, tmp_path: Path) -> None:
+        first = metnos("init")
+        root = tmp_path / "home" / HOME_WORKSPACE
+        assert f"Workspace ready at {root}" in first.out
+        assert "SOUL.md" in first.out
+        again = metnos("init")
+        assert (again.code, "nothing was changed" in again.out) == (0, True)
+        assert data(metnos("init", "--json")) == {"workspace": str(root), "made": []}
+
+    def test_elsewhere_by_option_or_variable(self, tmp_path: Path) -> None:
+        metnos("--workspace", str(tmp_path / "named"), "init")
+        metnos("init", METNOS_HOME=str(tmp_path / "variable"))
+        assert (tmp_path / "named" / "SOUL.md").exists()
+        assert (tmp_path / "variable" / "SOUL.md").exists()
+        assert not (tmp_path / "home" / HOME_WORKSPACE).exists()
+
+    def test_a_place_that_cannot_be(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("mine")
+        ran = metnos("--workspace", str(tmp_path / "file"), "init")
+        assert ran.code == 1
+        assert "is a file, not a folder" in ran.err
+
+
+class TestDoctor:
+    def test_green_with_a_real_probe(self, root: Path) -> None:
+        ran = metnos("doctor")
+        assert ran.code == 0
+        assert "✓ sandbox" in ran.out
+        assert "the same program outside could" in ran.out
+        found = data(metnos("doctor", "--json"))
+        assert isinstance(found, dict)
+        assert found["well"] is True
+        assert {check["name"] for check in found["checks"]} >= {"python", "sqlite", "sandbox", "disk", "model", "clock"}
+
+    def test_red_exits_with_1_and_says_what_to_type(self, root: Path) -> None:
+        (root / ".keys").chmod(0o755)
+        ran = metnos("doctor")
+        assert ran.code == 1
+        assert f"→ chmod go-rwx {root / '.keys'}" in ran.out
+        assert "1 of 11 checks need mending" in ran.out
+        assert json.loads(metnos("doctor", "--json").out)["well"] is False
+
+
+class TestHome:
+    def test_the_first_start_makes_everything_and_says_what_next(self, tmp_path: Path) -> None:
+        ran = metnos()
+        assert ran.code == 0, ran.err
+        assert "First start: making a workspace" in ran.out
+        assert "All is well" in ran.out
+        assert "0  perimeter:" in ran.out
+        assert "metnos audit tail" in ran.out
+        assert "First start" not in metnos().out
+
+    def test_when_something_is_red_it_says_that_alone(self, root: Path) -> None:
+        (root / "SOUL.md").write_text("")
+        ran = metnos()
+        assert ran.code == 1
+        assert "✗ constitution" in ran.out
+
+
+class TestConfig:
+    def test_set_show_and_path(self, root: Path) -> None:
+        assert metnos("config", "path").out.strip() == str(root / "metnos.toml")
+        assert metnos("config", "set", "disk.need_free_mb", "7").out == "disk.need_free_mb = 7\n"
+        assert metnos("config", "show", "disk.need_free_mb").out == "7\n"
+        rows = data(metnos("config", "show", "--json"))
+        assert {"key": "disk.need_free_mb", "value": 7, "origin": "file"} in rows
+        assert {"key": "disk.warn_free_mb", "value": 1024, "origin": "default"} in rows
+
+    def test_a_variable_wins_and_is_said(self, root: Path) -> None:
+        assert metnos("config", "show", "disk.need_free_mb", METNOS_DISK__NEED_FREE_MB="9").out == "9\n"
+        ran = metnos("config", "set", "disk.need_free_mb", "7", METNOS_DISK__NEED_FREE_MB="9")
+        assert "METNOS_DISK__NEED_FREE_MB still wins" in ran.err
+
+    def test_a_wrong_value_is_refused_with_the_reason(self, root: Path) -> None:
+        ran = metnos("config", "set", "disk.need_free_mb", "lots")
+        assert ran.code == 2
+        assert "does not fit" in ran.err
+
+    def test_two_at_once_lose_nothing(self, root: Path) -> None:
+        wanted = {
+            "disk.need_free_mb": "3",
+            "disk.warn_free_mb": "5",
+            "audit.checkpoint_every": "9",
+            "models.main.name": "m",
+        }
+        threads = [threading.Thread(target=metnos, args=("config", "set", key, value)) for key, value in wanted.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        rows = data(metnos("config", "show", "--json"))
+        assert isinstance(rows, list)
+        assert {row["key"]: str(row["value"]) for row in rows if row["origin"] == "file"} == wanted
+
+
+class TestAudit:
+    def test_tail_show_and_verify(self, root: Path) -> None:
+        lines = data(metnos("audit", "tail", "--json"))
+        assert isinstance(lines, list)
+        assert [line["kind"] for line in lines] == ["workspace created", "key installed", "constitution pinned"]
+        assert "key installed" in metnos("audit", "tail", "-n", "2").out
+        assert "workspace created" not in metnos("audit", "tail", "-n", "2").out
+        assert data(metnos("audit", "show", "2", "--json")) == lines[1]
+        assert lines[1]["hash"] in metnos("audit", "show", "2").out
+        assert metnos("audit", "verify").out.startswith("sound: 3 lines")
+        assert metnos("audit", "show", "99").code == 1
+
+    def test_tampering_is_found_and_named(self, root: Path) -> None:
+        (log,) = (root / ".audit").iterdir()
+        log.write_bytes(log.read_bytes().replace(b"key installed", b"key instulled"))
+        ran = metnos("audit", "verify")
+        assert ran.code == 1
+        assert re.search(rf"^changed +{log.name}:2 ", ran.out, re.MULTILINE)
+        found = json.loads(metnos("audit", "verify", "--json").out)
+        assert (found["sound"], found["faults"][0]["wrong"]) == (False, "changed")
+
+    def test_a_hand_edit_of_the_constitution_is_noticed(self, root: Path) -> None:
+        soul = root / "SOUL.md"
+        soul.write_text(soul.read_text().replace("double approval", "some approval"))
+        ran = metnos("audit", "tail", "-n", "1")
+        assert "SOUL.md was edited since the last start" in ran.err
+        assert "constitution modified" in ran.out
+        assert metnos("audit", "tail", "-n", "1").err == ""
+
+    def test_it_can_be_read_when_nothing_else_works(self, root: Path) -> None:
+        (root / "SOUL.md").unlink()
+        shutil.rmtree(root / ".keys")
+        ran = metnos("audit", "tail")
+        assert ran.code == 0
+        assert "constitution pinned" in ran.out
+        assert "the agent's key is missing" in ran.err
+        assert metnos("audit", "verify").code == 1
+
+
+class TestBackupAndRestore:
+    def test_there_and_back(self, root: Path, tmp_path: Path) -> None:
+        (root / "USER.md").write_text("as it was")
+        made = data(metnos("backup", "--to", str(tmp_path), "--json"))
+        assert isinstance(made, dict)
+        (root / "USER.md").write_text("newer")
+        refused = metnos("restore", made["path"])
+        assert (refused.code, "--replace" in refused.err) == (1, True)
+        looked = metnos("restore", made["path"], "--dry-run")
+        assert "is whole" in looked.out
+        assert (root / "USER.md").read_text() == "newer"
+        done = metnos("restore", made["path"], "--replace")
+        assert done.code == 0, done.err
+        assert "is kept at" in done.out
+        assert (root / "USER.md").read_text() == "as it was"
+        assert metnos("audit", "verify").code == 0
+
+    def test_with_keys(self, root: Path, tmp_path: Path) -> None:
+        secret = tmp_path / "passphrase"
+        secret.write_text("correct horse\n")
+        secret.chmod(0o644)
+        target = str(tmp_path / "b.tar.gz")
+        refused = metnos("backup", "--to", target, "--with-keys", "--passphrase-file", str(secret))
+        assert (refused.code, "chmod 600" in refused.err) == (1, True)
+        secret.chmod(0o600)
+        assert metnos("backup", "--to", target, "--with-keys", "--passphrase-file", str(secret)).code == 0
+        elsewhere = ("--workspace", str(tmp_path / "elsewhere"))
+        found = data(metnos(*elsewhere, "restore", target, "--with-keys", "--passphrase-file", str(secret), "--json"))
+        assert isinstance(found, dict)
+        assert found["keys"] == "from the backup"
+        assert (tmp_path / "elsewhere" / ".keys" / "agent.key").read_bytes() == (
+            root / ".keys" / "agent.key"
+        ).read_bytes()
+
+    def test_keys_that_are_not_there(self, root: Path, tmp_path: Path) -> None:
+        metnos("backup", "--to", str(tmp_path / "b.tar.gz"))
+        assert metnos("restore", str(tmp_path / "b.tar.gz"), "--with-keys", "--replace").code == 2
+
+    def test_a_damaged_archive(self, root: Path, tmp_path: Path) -> None:
+        (tmp_path / "b.tar.gz").write_bytes(os.urandom(1000))
+        ran = metnos("restore", str(tmp_path / "b.tar.gz"), "--replace")
+        assert (ran.code, "is damaged" in ran.err) == (1, True)
+
+    def test_links_are_named_and_left_out(self, root: Path, tmp_path: Path) -> None:
+        (root / "memory" / "link").symlink_to("/etc/passwd")
+        ran = metnos("backup", "--to", str(tmp_path / "b.tar.gz"))
+        assert "memory/link" in ran.err
