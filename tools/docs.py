@@ -20,8 +20,8 @@ def configuration() -> str:
     """Every setting with its variable, type, default and meaning."""
     lines = [
         "# Configuration", "", _MADE, "",
-        "Settings live in `metnos.toml` in the workspace (`metnos config path` prints where). Every one has a default, so"
-        " the file may be empty or missing.", "",
+        "Settings live in `metnos.toml` in the workspace (`metnos config path` prints where). Every one has a default,"
+        " so the file may be empty or missing.", "",
         "- `metnos config show` lists every setting in force and where it comes from.",
         "- `metnos config set KEY VALUE` changes one and leaves the rest of the file, comments included, as it is.",
         "- An environment variable wins over the file, which wins over the default.",
@@ -44,9 +44,9 @@ def commands() -> str:
     """Every command with its help, as it prints it."""
     lines = [
         "# Commands", "", _MADE, "",
-        "Exit codes: **0** fine, **1** the thing failed, **2** the command line is wrong, **130** interrupted. Answers go"
-        " to standard output, everything else to standard error. Everything that lists something takes `--json`. Colours"
-        " and tables appear on a terminal; a pipe gets plain text.", "",
+        "Exit codes: **0** fine, **1** the thing failed, **2** the command line is wrong, **130** interrupted. Answers"
+        " go to standard output, everything else to standard error. Everything that lists something takes `--json`."
+        " Colours and tables appear on a terminal; a pipe gets plain text.", "",
     ]  # fmt: skip
     for path, command in _walk(cli, "metnos"):
         context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)

@@ -1,7 +1,7 @@
 """Fails when a file is longer than 400 lines or a function longer than 60.
 
-Exceptions stand in ``tools/sizes.toml`` with the length they may have. The list may only shrink: an exception that is no
-longer needed, or that allows more than is used, fails too.
+Exceptions stand in ``tools/sizes.toml`` with the length they may have. The list may only shrink: an exception that is
+no longer needed, or that allows more than is used, fails too.
 """
 
 import ast

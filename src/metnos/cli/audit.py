@@ -10,7 +10,7 @@ import click
 from metnos import app
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.opening import open_app
-from metnos.cli.output import json_option, note, print_json, print_table
+from metnos.cli.output import counted, json_option, note, print_json, print_table
 from metnos.core.errors import ConstitutionError, KeyFileError, MetnosError
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log
@@ -83,12 +83,11 @@ def verify(choice: Choice, as_json: bool) -> int:
         note(text)
     if report.sound:
         click.secho("sound: ", fg="green", bold=True, nl=False)
-        click.echo(
-            f"{report.lines} lines in {report.files} files, {report.checkpoints} signed checkpoints, none missing"
-        )
+        lines, files = counted(report.lines, "line"), counted(report.files, "file")
+        click.echo(f"{lines} in {files}, {counted(report.checkpoints, 'signed checkpoint')}, none missing")
         return FINE
     click.secho("broken: ", fg="red", bold=True, nl=False)
-    click.echo(f"{len(report.faults)} faults in {report.lines} lines")
+    click.echo(f"{counted(len(report.faults), 'fault')} in {counted(report.lines, 'line')}")
     print_table(("wrong", "where", "line", "what"), [(f.wrong, f.place, f.seq, f.detail) for f in report.faults])
     return FAILED
 

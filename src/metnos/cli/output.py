@@ -57,6 +57,11 @@ def print_check(check: Check, width: int) -> None:
         click.secho(f"   {'':<{width}}  → {check.fix}", fg="cyan")
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 line``, ``2 lines``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def note(text: str) -> None:
     """Something worth knowing that is not the answer."""
     click.secho(f"note: {text}", fg="yellow", err=True)
