@@ -2,6 +2,8 @@
 
 import importlib.util
 import os
+import pty
+import select
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -32,6 +34,28 @@ def metnos(*arguments: str, stdin: str | None = None, **variables: str) -> Ran:
         env={**os.environ, **variables},
     )
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def on_a_terminal(*arguments: str, typed: str = "") -> Ran:
+    """What a person sees and types: the command on a pseudo-terminal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ.update(TERM="xterm-256color", COLUMNS="100")
+        os.environ.pop("NO_COLOR", None)
+        os.execv(PROGRAM, [str(PROGRAM), *arguments])
+    waiting = typed.splitlines(keepends=True)
+    seen = b""
+    while select.select([terminal], [], [], 30)[0]:
+        try:
+            chunk = os.read(terminal, 1 << 16)
+        except OSError:  # the way Linux says that the other side is gone
+            break
+        seen += chunk
+        if waiting and chunk.rstrip().endswith(b":"):
+            os.write(terminal, waiting.pop(0).encode())
+    _, status = os.waitpid(child, 0)
+    os.close(terminal)
+    return Ran(os.waitstatus_to_exitcode(status), seen.decode(), "")
 
 
 def tool(name: str) -> ModuleType:

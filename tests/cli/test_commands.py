@@ -4,12 +4,14 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
-from support import Ran, metnos
+from support import PROGRAM, Ran, metnos, on_a_terminal
 
 HOME_WORKSPACE = Path(".local/share/metnos")
 
@@ -152,6 +154,19 @@ class TestAudit:
         assert "constitution modified" in ran.out
         assert metnos("audit", "tail", "-n", "1").err == ""
 
+    def test_following_shows_new_lines(self, root: Path) -> None:
+        with subprocess.Popen(
+            [str(PROGRAM), "audit", "tail", "--follow"], stdout=subprocess.PIPE, text=True
+        ) as running:
+            assert running.stdout is not None
+            seen = [running.stdout.readline() for _ in range(4)]
+            metnos("config", "set", "disk.need_free_mb", "7")
+            seen += [running.stdout.readline() for _ in range(2)]
+            running.send_signal(signal.SIGINT)
+        assert "constitution pinned" in seen[3]
+        assert "phase=intent setting=disk.need_free_mb" in seen[4]
+        assert "phase=done setting=disk.need_free_mb" in seen[5]
+
     def test_it_can_be_read_when_nothing_else_works(self, root: Path) -> None:
         (root / "SOUL.md").unlink()
         shutil.rmtree(root / ".keys")
@@ -195,6 +210,20 @@ class TestBackupAndRestore:
         assert (tmp_path / "elsewhere" / ".keys" / "agent.key").read_bytes() == (
             root / ".keys" / "agent.key"
         ).read_bytes()
+
+    def test_a_passphrase_is_asked_for_twice_and_never_shown(self, root: Path, tmp_path: Path) -> None:
+        line = ("backup", "--with-keys", "--to")
+        wrong = on_a_terminal(
+            *line, str(tmp_path / "1.tar.gz"), typed="correct horse\nwrong horse\ncorrect horse\ncorrect horse\n"
+        )
+        assert (wrong.code, wrong.out.count("Passphrase:")) == (0, 2)
+        assert "do not match" in wrong.out
+        assert "horse" not in wrong.out
+        assert "backing up: " in wrong.out
+        elsewhere = ("--workspace", str(tmp_path / "elsewhere"), "restore", str(tmp_path / "1.tar.gz"), "--with-keys")
+        assert on_a_terminal(*elsewhere, typed="wrong horse\n").code == 1
+        done = on_a_terminal(*elsewhere, typed="correct horse\n")
+        assert (done.code, "The agent's key: from the backup" in done.out) == (0, True)
 
     def test_keys_that_are_not_there(self, root: Path, tmp_path: Path) -> None:
         metnos("backup", "--to", str(tmp_path / "b.tar.gz"))

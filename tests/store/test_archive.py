@@ -96,14 +96,19 @@ def test_no_changed_byte_goes_unnoticed(tree: Path, tmp_path: Path, signer: Sign
 
 def test_no_changed_byte_of_the_compressed_file_goes_unnoticed(tree: Path, tmp_path: Path, signer: Signer) -> None:
     target = tmp_path / "a.tar.gz"
-    make(tree, target, signer)
+    manifest = make(tree, target, signer)
     whole = target.read_bytes()
+    tried = refused = 0
     for at in range(10, len(whole), 11):  # the first ten bytes are gzip's own date and flags
+        tried += 1
         changed = bytearray(whole)
         changed[at] ^= 0x10
         target.write_bytes(changed)
-        with pytest.raises(BackupError):
-            archive.read(target)
+        try:
+            assert archive.read(target) == manifest  # a bit that only fills up the last byte of a block
+        except BackupError:
+            refused += 1
+    assert refused > 0.99 * tried
 
 
 @pytest.mark.parametrize("cut", [1, 100, 3000])
