@@ -1,12 +1,16 @@
 """``metnos`` alone: the first screen. Makes the workspace if there is none, checks it, and says what to do next."""
 
+import os
+import shutil
+import sys
+
 import click
 
 from metnos import __version__, app
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.doctor import summary
 from metnos.cli.opening import open_app
-from metnos.cli.output import print_check
+from metnos.cli.output import hanging, print_check
 from metnos.core.records import Level
 
 _NEXT = (
@@ -40,6 +44,10 @@ def home(choice: Choice) -> int:
     click.secho("Next", bold=True)
     for command, what in _NEXT:
         click.echo(f"  {command:<20}{what}")
+    if shutil.which("metnos") is None:
+        # Started by `make run`: the program lies in an environment that the shell does not know.
+        program = os.path.relpath(sys.argv[0])
+        click.echo(f"\nHere `metnos` is {program}; `pipx install .` puts it on your PATH.")
     return FINE
 
 
@@ -48,5 +56,5 @@ def _show_laws(choice: Choice) -> None:
     click.secho("The Laws this agent is bound by", bold=True)
     for law in opened.constitution.laws:
         sentence = law.text.partition(". ")[0].rstrip(".")
-        click.echo(f"  {law.number}  {law.name + ':':<21}{sentence}.")
+        click.echo(f"  {law.number}  {law.name + ':':<21}{hanging(sentence, 26)}.")
     click.echo(f"  They stand in {opened.workspace.soul}; no command changes them.\n")

@@ -4,7 +4,9 @@ Rules: nothing that comes from outside is ever read as markup; a pipe gets whole
 """
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -14,6 +16,8 @@ from metnos.core.records import Check, Level
 
 COLOURS = {Level.GREEN: "green", Level.YELLOW: "yellow", Level.RED: "red"}
 MARKS = {Level.GREEN: "✓", Level.YELLOW: "!", Level.RED: "✗"}
+
+_NARROW = 30  # columns; below this, wrapping does more harm than good
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -52,9 +56,9 @@ def print_check(check: Check, width: int) -> None:
     """One line of the doctor, and a second one with what to type if something is to be done."""
     click.secho(f" {MARKS[check.level]} ", fg=COLOURS[check.level], bold=True, nl=False)
     click.secho(f"{check.name:<{width}}", bold=True, nl=False)
-    click.echo(f"  {check.found}")
+    click.echo(f"  {hanging(check.found, width + 5)}")
     if check.fix:
-        click.secho(f"   {'':<{width}}  → {check.fix}", fg="cyan")
+        click.secho(f"   {'':<{width}}  → {hanging(check.fix, width + 7)}", fg="cyan")
 
 
 def counted(number: int, noun: str) -> str:
@@ -65,6 +69,15 @@ def counted(number: int, noun: str) -> str:
 def note(text: str) -> None:
     """Something worth knowing that is not the answer."""
     click.secho(f"note: {text}", fg="yellow", err=True)
+
+
+def hanging(text: str, indent: int) -> str:
+    """On a terminal, long text goes on below its own beginning; a pipe gets it in one line."""
+    columns = shutil.get_terminal_size().columns - indent
+    if not sys.stdout.isatty() or columns < _NARROW:
+        return text
+    lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * indent).join(lines)
 
 
 def _print_plain(rows: Sequence[Sequence[str]]) -> None:
