@@ -1,14 +1,21 @@
 """What tests of several folders use: the installed program in a process of its own, and the scripts of tools/."""
 
 import importlib.util
+import multiprocessing
 import os
 import pty
 import select
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+from metnos.core.workspace import Workspace
+from metnos.law.audit_log import backwards
+from metnos.sandbox.profile import find_bwrap
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = Path(sys.executable).with_name("metnos")
@@ -56,6 +63,41 @@ def on_a_terminal(*arguments: str, typed: str = "") -> Ran:
     _, status = os.waitpid(child, 0)
     os.close(terminal)
     return Ran(os.waitstatus_to_exitcode(status), seen.decode(), "")
+
+
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Run every call in a process of its own, all at the same time; returns what they returned, in no order."""
+    context = multiprocessing.get_context("fork")
+    results = context.SimpleQueue()
+    workers = [context.Process(target=lambda call=call: results.put(call())) for call in calls]
+    for worker in workers:
+        worker.start()
+    returned = []
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+        returned.append(results.get())
+    return returned
+
+
+def on_a_full_disk(code: str, *arguments: str, size: int) -> str:
+    """Run Python code with a disk of ``size`` bytes at /mnt (a tmpfs that bubblewrap mounts); what it printed."""
+    line = [str(find_bwrap("")), "--bind", "/", "/", "--dev", "/dev", "--size", str(size), "--tmpfs", "/mnt"]
+    done = subprocess.run(
+        [*line, sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"PYTHONPATH": str(ROOT / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def kinds(workspace: Workspace) -> list[str]:
+    """The kinds of all audit lines, the oldest first."""
+    return [line.kind for line in backwards(workspace.audit)][::-1]
 
 
 def tool(name: str) -> ModuleType:

@@ -1,10 +1,11 @@
-import multiprocessing
 import stat
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from metnos.core import files
+from support import at_once
 
 
 def test_replace_leaves_no_trace_of_itself(tmp_path: Path) -> None:
@@ -39,20 +40,10 @@ def test_create_does_not_follow_a_dangling_link(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def _race(path: Path, content: bytes, results: "multiprocessing.SimpleQueue[bool]") -> None:
-    results.put(files.create(path, content))
-
-
 def test_of_many_creators_one_wins(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    results = context.SimpleQueue()
     path = tmp_path / "note"
-    workers = [context.Process(target=_race, args=(path, b"%d" % i * 10_000, results)) for i in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert sorted(results.get() for _ in workers) == [False] * 7 + [True]
+    won = at_once([partial(files.create, path, b"%d" % number * 10_000) for number in range(8)])
+    assert sorted(won) == [False] * 7 + [True]
     assert len(path.read_bytes()) == 10_000
 
 

@@ -1,13 +1,11 @@
 import json
-import multiprocessing
 import os
 import random
 import select
 import signal
-import subprocess
-import sys
 import time
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,11 +18,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.audit_line import DAMAGED, HEAD_REBUILT, Entry
 from metnos.law.audit_verify import Wrong
-from metnos.sandbox.profile import find_bwrap
-
-
-def kinds(opened: app.App) -> list[str]:
-    return [line.kind for line in opened.audit.newest()][::-1]
+from support import at_once, kinds, on_a_full_disk
 
 
 def sound(opened: app.App) -> bool:
@@ -54,7 +48,7 @@ def test_a_new_month_begins_a_new_file_with_a_signed_checkpoint(opened: app.App,
     line = opened.audit.append(Entry("some act"))
     assert line.month == "2026-12"
     assert audit_log.months(opened.workspace.audit) == ["2026-11", "2026-12"]
-    assert kinds(opened)[-2:] == ["some act", "checkpoint"]
+    assert kinds(opened.workspace)[-2:] == ["some act", "checkpoint"]
     assert sound(opened)
 
 
@@ -80,7 +74,7 @@ def test_checkpoints_come_at_their_interval(workspace: Workspace, clock: Movable
 
 def test_an_act_is_recorded_before_and_after(opened: app.App) -> None:
     with opened.audit.act(Entry("some act")) as intent:
-        assert kinds(opened)[-1] == "some act"
+        assert kinds(opened.workspace)[-1] == "some act"
         assert [line.seq for line in opened.audit.unfinished()] == [intent.seq]
     last = next(opened.audit.newest())
     assert (last.entry.names["phase"], last.entry.counts["intent"]) == ("done", intent.seq)
@@ -111,7 +105,7 @@ class TestWhatACrashLeaves:
         forget_back_to(opened, head)
         assert sound(opened)
         opened.audit.append(Entry("next act"))
-        assert kinds(opened)[-3:] == ["some act", "checkpoint", "next act"]
+        assert kinds(opened.workspace)[-3:] == ["some act", "checkpoint", "next act"]
         assert sound(opened)
 
     def test_half_a_line_is_cut_off(self, opened: app.App) -> None:
@@ -135,7 +129,7 @@ class TestWhatACrashLeaves:
             tx.execute("DELETE FROM audit_head")
         assert not app.verify_audit(opened.workspace).notes or keep
         opened.audit.append(Entry("next act"))
-        assert kinds(opened) == (["next act"] if keep else ["workspace created", "next act"])
+        assert kinds(opened.workspace) == (["next act"] if keep else ["workspace created", "next act"])
         assert [fault.wrong for fault in app.verify_audit(opened.workspace).faults] == [Wrong.UNSIGNED], "no key yet"
 
     def test_a_lost_store_is_rebuilt_and_said(self, opened: app.App) -> None:
@@ -145,7 +139,7 @@ class TestWhatACrashLeaves:
         assert not app.verify_audit(opened.workspace).sound
         again = app.App.open(opened.workspace, opened.clock)
         again.audit.append(Entry("some act"))
-        assert kinds(again)[-2:] == [HEAD_REBUILT, "some act"]
+        assert kinds(again.workspace)[-2:] == [HEAD_REBUILT, "some act"]
         report = app.verify_audit(opened.workspace)
         assert report.sound
         assert "lost and made again" in report.notes[0]
@@ -168,7 +162,7 @@ class TestDamage:
         log(opened).write_bytes(content[: content.rindex(b"\n", 0, -1) - 30])
         assert not sound(opened)
         opened.audit.append(Entry("next act"))
-        assert kinds(opened)[-2:] == [DAMAGED, "next act"]
+        assert kinds(opened.workspace)[-2:] == [DAMAGED, "next act"]
         assert not sound(opened)
 
     def test_a_foreign_line_is_left_and_named(self, opened: app.App) -> None:
@@ -211,17 +205,9 @@ class TestWhatCannotBeRecordedDoesNotHappen:
         with opened.audit.still(), pytest.raises(AuditError, match="too long"):
             quick.audit.append(Entry("some act"))
 
-    def test_when_the_disk_is_full(self, tmp_path: Path) -> None:
-        source = str(Path(__file__).parents[2] / "src")
-        line = [str(find_bwrap("")), "--bind", "/", "/", "--dev", "/dev", "--size", str(1 << 20), "--tmpfs", "/mnt",
-                sys.executable, "-c", FULL_DISK]  # fmt: skip
-        done = subprocess.run(line, capture_output=True, text=True, timeout=60, env={"PYTHONPATH": source}, check=False)
-        assert done.returncode == 0, done.stderr
-        seen = json.loads(done.stdout)
-        assert seen["refused"] is True
-        assert seen["unchanged"] is True
-        assert seen["sound"] is True
-        assert seen["recovered"] is True
+    def test_when_the_disk_is_full(self) -> None:
+        seen = json.loads(on_a_full_disk(FULL_DISK, size=1 << 20))
+        assert seen == {"refused": True, "unchanged": True, "sound": True, "recovered": True}
 
 
 FULL_DISK = """
@@ -266,13 +252,7 @@ def _append_many(workspace: Workspace, number: int) -> None:
 
 
 def test_processes_write_one_chain(workspace: Workspace) -> None:
-    context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=_append_many, args=(workspace, number)) for number in range(5)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 5
+    at_once([partial(_append_many, workspace, number) for number in range(5)])
     report = app.verify_audit(workspace)
     assert report.sound, report.faults[:3]
     who = {line.entry.names.get("who") for line in audit_log.backwards(workspace.audit)}

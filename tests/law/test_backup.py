@@ -1,8 +1,6 @@
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import tarfile
 import time
 from pathlib import Path
@@ -16,9 +14,9 @@ from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import backup, founding
 from metnos.law.audit_line import Entry
-from metnos.sandbox.profile import find_bwrap
 from metnos.store.db import Database
 from metnos.store.migrations import Migration
+from support import on_a_full_disk
 
 SCHEMA = (Migration("0001", ("CREATE TABLE turns (id INTEGER PRIMARY KEY, lines INTEGER)",)),)
 
@@ -173,8 +171,4 @@ except BackupError as error:
 
 
 def test_a_full_disk_is_a_clear_error_and_leaves_nothing(workspace: Workspace) -> None:
-    line = [str(find_bwrap("")), "--bind", "/", "/", "--dev", "/dev", "--size", str(1 << 20), "--tmpfs", "/mnt",
-            sys.executable, "-c", FULL, str(workspace.root)]  # fmt: skip
-    source = str(Path(__file__).parents[2] / "src")
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, env={"PYTHONPATH": source})
-    assert done.stdout == "refused\n", done.stderr
+    assert on_a_full_disk(FULL, str(workspace.root), size=1 << 20) == "refused\n"

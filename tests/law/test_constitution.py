@@ -1,5 +1,4 @@
 import inspect
-import multiprocessing
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import constitution
 from metnos.law.audit_log import backwards
 from metnos.law.constitution import Standing
-
-
-def kinds(workspace: Workspace) -> list[str]:
-    return [line.kind for line in backwards(workspace.audit)][::-1]
+from support import at_once, kinds
 
 
 def edit(workspace: Workspace, old: str, new: str) -> None:
@@ -109,20 +105,10 @@ def test_a_missing_unreadable_or_huge_file_stops_everything(workspace: Workspace
             constitution.read(workspace.soul)
 
 
-def _start(workspace: Workspace, results: "multiprocessing.SimpleQueue[str]") -> None:
-    results.put(app.App.open(workspace, SystemClock()).standing.value)
-
-
 def test_many_starts_at_once_record_an_edit_once(workspace: Workspace) -> None:
     edit(workspace, "double approval", "triple approval")
-    context = multiprocessing.get_context("fork")
-    results = context.SimpleQueue()
-    workers = [context.Process(target=_start, args=(workspace, results)) for _ in range(6)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert sorted(results.get() for _ in workers) == ["kept"] * 5 + ["modified"]
+    standings = at_once([lambda: app.App.open(workspace, SystemClock()).standing.value] * 6)
+    assert sorted(standings) == ["kept"] * 5 + ["modified"]
     assert kinds(workspace).count("constitution modified") == 1
 
 

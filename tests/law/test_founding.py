@@ -1,4 +1,3 @@
-import multiprocessing
 import os
 import signal
 import stat
@@ -13,11 +12,7 @@ from metnos.core.errors import KeyFileError, WorkspaceError
 from metnos.core.records import Level
 from metnos.core.workspace import LONG_MEMORY, Workspace
 from metnos.law import founding
-from metnos.law.audit_log import backwards
-
-
-def kinds(workspace: Workspace) -> list[str]:
-    return [line.kind for line in backwards(workspace.audit)][::-1]
+from support import at_once, kinds
 
 
 def content(workspace: Workspace) -> dict[str, bytes]:
@@ -71,18 +66,8 @@ def test_a_file_in_its_place_and_a_folder_that_cannot_be_made(tmp_path: Path, cl
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def _found(workspace: Workspace) -> None:
-    app.found(workspace, SystemClock())
-
-
 def test_many_at_once_found_one_workspace(blank: Workspace) -> None:
-    context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=_found, args=(blank,)) for _ in range(6)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 6
+    at_once([lambda: app.found(blank, SystemClock())] * 6)
     assert sorted(kinds(blank)) == ["constitution pinned", "key installed", "workspace created"]
     assert app.verify_audit(blank).sound
 

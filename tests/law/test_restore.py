@@ -9,15 +9,11 @@ from metnos import app
 from metnos.core import sign
 from metnos.core.errors import BackupError
 from metnos.core.workspace import Workspace
-from metnos.law.audit_log import backwards
+from support import kinds
 
 
 def quiet(_name: str, _size: int) -> None:
     pass
-
-
-def kinds(workspace: Workspace) -> list[str]:
-    return [line.kind for line in backwards(workspace.audit)][::-1]
 
 
 @pytest.fixture

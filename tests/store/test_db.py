@@ -1,9 +1,9 @@
-import multiprocessing
 import os
 import sqlite3
 import stat
 import tempfile
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError
 from metnos.store.db import Database, Durability, Transaction, copy_database
 from metnos.store.migrations import Migration
+from support import at_once
 
 SCHEMA = (Migration("0001_items", ("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",)),)
 
@@ -172,13 +173,7 @@ def _write_many(path: Path, number: int) -> None:
 
 
 def test_processes_share_a_database_from_its_first_moment(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=_write_many, args=(tmp_path / "store.db", number)) for number in range(6)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 6
+    at_once([partial(_write_many, tmp_path / "store.db", number) for number in range(6)])
     db = Database(tmp_path / "store.db", SCHEMA)
     assert len(names(db)) == 300
     assert db.problems() == []

@@ -2,15 +2,13 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from metnos.core.errors import StoreBusy, StoreCorrupt, StoreFull
-from metnos.sandbox.profile import find_bwrap
 from metnos.store.faults import translate
+from support import on_a_full_disk
 
 FILL = """
 import json, sys
@@ -39,12 +37,7 @@ print(json.dumps({"acknowledged": acknowledged, "kept": kept, "reopened": again.
 
 
 def test_a_full_disk_loses_nothing_and_says_so() -> None:
-    source = str(Path(__file__).parents[2] / "src")
-    line = [str(find_bwrap("")), "--bind", "/", "/", "--dev", "/dev", "--size", str(2 << 20), "--tmpfs", "/mnt",
-            sys.executable, "-c", FILL, "/mnt"]  # fmt: skip
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, env={"PYTHONPATH": source})
-    assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
+    seen = json.loads(on_a_full_disk(FILL, "/mnt", size=2 << 20))
     assert seen["acknowledged"] > 10
     assert seen["kept"] == seen["reopened"] == seen["acknowledged"]
     assert seen["problems"] == []

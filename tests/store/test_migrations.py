@@ -1,4 +1,3 @@
-import multiprocessing
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from metnos.core.errors import StoreSchema
 from metnos.law import audit, constitution
 from metnos.store.db import Database
 from metnos.store.migrations import Migration
+from support import at_once
 
 STEPS = (
     Migration("0001_one", ("CREATE TABLE one (a INTEGER) STRICT",)),
@@ -91,17 +91,7 @@ def test_real_steps_that_were_released_never_change() -> None:
     assert {(name, step.name): step.digest for name, steps in REAL.items() for step in steps} == released
 
 
-def _open(path: Path) -> None:
-    Database(path, STEPS, busy_timeout_s=30)
-
-
 def test_many_processes_migrate_one_file_once(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
     path = tmp_path / "store.db"
-    workers = [context.Process(target=_open, args=(path,)) for _ in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 8
+    at_once([lambda: Database(path, STEPS, busy_timeout_s=30).close()] * 8)
     assert Database(path, STEPS).query("SELECT count(*) FROM two") == [(1,)]
