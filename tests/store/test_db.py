@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError
-from metnos.store.db import Database, Durability, Transaction, copy_database
+from metnos.store.check import check_databases
+from metnos.store.db import Database, Durability, Transaction
+from metnos.store.file import copy_database, is_database
 from metnos.store.migrations import Migration
 from support import at_once
 
@@ -143,6 +145,54 @@ def test_names_that_a_uri_would_misread(tmp_path: Path) -> None:
     add(Database(path, SCHEMA), "one")
     assert path.stat().st_size > 0
     assert names(Database(path, SCHEMA)) == ["one"]
+
+
+def held(path: Path) -> int:
+    """How many locks this process holds on the files of a database, as the kernel lists them."""
+    inodes = {str(each.stat().st_ino) for each in path.parent.glob(f"{path.name}*")}
+    lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    return sum(line[4] == str(os.getpid()) and line[5].split(":")[2] in inodes for line in lines if line[1] == "POSIX")
+
+
+def test_looking_at_a_database_drops_no_lock_of_it(db: Database, tmp_path: Path) -> None:
+    """Closing any descriptor of a file drops all locks of the process on it: so nobody but SQLite may open it."""
+    add(db, "one")
+    with db.read() as tx:
+        tx.query("SELECT * FROM items")
+        before = held(db.path)
+        assert before > 0
+        Database(db.path, SCHEMA).close()
+        Database(db.path, read_only=True).close()
+        is_database(db.path)
+        db.copy_to(tmp_path / "copy.db")
+        list(check_databases(tmp_path))
+        assert held(db.path) == before
+
+
+def test_a_file_that_was_replaced_meanwhile_is_not_written_to(db: Database, tmp_path: Path) -> None:
+    add(db, "old")
+    other = Database(tmp_path / "other.db", SCHEMA)
+    add(other, "new")
+    other.close()
+    for side in ("-wal", "-shm"):
+        db.path.with_name(db.path.name + side).unlink()
+    other.path.replace(db.path)
+    with pytest.raises(StoreError, match="replaced or removed"):
+        add(db, "lost")
+    assert names(Database(db.path, SCHEMA)) == ["new"]
+    db.path.unlink()
+    with pytest.raises(StoreError, match="replaced or removed"):
+        add(db, "lost")
+    assert not db.path.exists()
+
+
+def test_a_thread_that_ends_takes_its_connections_along(db: Database) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for number in range(20):
+        thread = threading.Thread(target=add, args=(db, str(number)))
+        thread.start()
+        thread.join()
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 8
 
 
 def test_threads_share_a_database(db: Database) -> None:
@@ -309,7 +359,7 @@ def test_a_truncated_file_is_left_as_it_is(db: Database) -> None:
 
 def test_a_folder_in_the_files_place_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "store.db").mkdir()
-    with pytest.raises(StoreError, match=r"store\.db cannot be read"):
+    with pytest.raises(StoreError, match="is not a file"):
         Database(tmp_path / "store.db", SCHEMA)
 
 

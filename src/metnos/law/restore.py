@@ -29,7 +29,8 @@ from metnos.law.audit_verify import verify
 from metnos.law.backup import SEALED_KEYS
 from metnos.store import archive
 from metnos.store.archive import Manifest
-from metnos.store.db import Database, is_database
+from metnos.store.db import Database
+from metnos.store.file import is_database
 
 RESTORED = "workspace restored"
 REPLACED = "workspace replaced"

@@ -24,7 +24,7 @@ from metnos.core import files
 from metnos.core.canon import Json, canonical_json
 from metnos.core.errors import BackupError
 from metnos.core.sign import Signer, verify
-from metnos.store.db import copy_database, is_database
+from metnos.store.file import copy_database, is_database
 
 PURPOSE = "archive"
 MANIFEST = "manifest.json"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from metnos.core.errors import StoreError
 from metnos.core.records import Check
-from metnos.store.db import Database, is_database
+from metnos.store.db import Database
+from metnos.store.file import is_database
 
 _FEATURES = (
     ("strict tables (3.37)", "CREATE TABLE strictly (a INTEGER) STRICT"),

@@ -9,7 +9,8 @@ Rules:
 - ``with db.read() as tx:`` is one unchanging view for several queries; a single query needs nothing around it.
 - Each thread and process has connections of its own, one that can only read and one for ``write()``: threads may share
   a `Database`, and so may a forked child.
-- Every failure of SQLite leaves as a `StoreError` that says what to do; a damaged file is never written to.
+- Every failure of SQLite leaves as a `StoreError` that says what to do; a damaged file is never written to, and neither
+  is one whose file was put in another's place since it was opened.
 
 Does not guarantee fairness between writers: each waits up to the busy timeout.
 """
@@ -19,25 +20,24 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from metnos.core import files
 from metnos.core.clock import Clock, SystemClock
-from metnos.core.errors import StoreCorrupt, StoreError
+from metnos.core.errors import StoreError
 from metnos.store import migrations as migrating
 from metnos.store.faults import translate
+from metnos.store.file import copy_database, open_connection, pragma, refuse_what_is_no_database
 from metnos.store.migrations import Migration
 
 Value = str | bytes | int | float | None
 Row = tuple[Any, ...]
 
-_MAGIC = b"SQLite format 3\0"
-_ABANDONED: list[sqlite3.Connection] = []  # connections that a fork brought into this process
-_BACKUP_PAGES = 256  # about 1 MB a step: between steps writers get their turn
+_ABANDONED: list["_Connections"] = []  # what a fork brought into this process
 
 
 class Durability(StrEnum):
@@ -98,7 +98,7 @@ class Database:
         self._forget_connections()
         refuse_what_is_no_database(path)
         if read_only:
-            self._connection("reader")
+            self._connections().reader()
         else:
             self._migrate(migrations, clock or SystemClock())
 
@@ -109,7 +109,8 @@ class Database:
         """A transaction that holds the write lock; all of it is committed, or, on any exception, none."""
         if self._read_only:
             raise StoreError(f"{self.path} was opened for reading only")
-        connection = self._connection("writer")
+        connection = self._connections().writer()
+        self._refuse_replaced()
         depth = self._depth()
         begin, commit, rollback = _bracket(depth)
         transaction = Transaction(connection)
@@ -177,9 +178,8 @@ class Database:
 
     def close(self) -> None:
         """Close this process's connections, in every thread. Later use opens them again."""
-        with self._guard:
-            for connection in self._open_connections:
-                connection.close()
+        for connections in list(self._opened):
+            connections.close()
         self._forget_connections()
 
     # -- inside
@@ -189,43 +189,59 @@ class Database:
 
     def _viewing(self) -> sqlite3.Connection:
         """The connection to read with: inside ``write()`` the writer's own, which alone sees what is not committed."""
-        return self._connection("writer" if self._depth() else "reader")
+        connections = self._connections()
+        return connections.writer() if self._depth() else connections.reader()
 
-    def _connection(self, role: str) -> sqlite3.Connection:
-        """This thread's connection for that role, opened at its first use."""
+    def _connections(self) -> "_Connections":
+        """This thread's connections."""
         if self._pid != os.getpid():
             # A connection must not cross a fork, not even to be closed: it is kept and never touched again.
-            _ABANDONED.extend(self._open_connections)
+            _ABANDONED.extend(self._opened)
             self._forget_connections()
-        connection: sqlite3.Connection | None = getattr(self._local, role, None)
-        if connection is None:
-            connection = self._connect(can_write=role == "writer")
-            with self._guard:
-                self._open_connections.append(connection)
-            setattr(self._local, role, connection)
-        return connection
+        connections: _Connections | None = getattr(self._local, "connections", None)
+        if connections is None:
+            connections = self._local.connections = _Connections(self._connect)
+            self._opened.add(connections)
+        return connections
 
     def _forget_connections(self) -> None:
         self._pid: int = os.getpid()
         self._local: threading.local = threading.local()
-        self._guard: threading.Lock = threading.Lock()
-        self._open_connections: list[sqlite3.Connection] = []
+        # Weak: a thread that ends takes its connections along.
+        self._opened: weakref.WeakSet[_Connections] = weakref.WeakSet()
+        self._identity: tuple[int, int] | None = None
 
     def _connect(self, *, can_write: bool) -> sqlite3.Connection:
         connection = None
         try:
-            connection = _open(self.path, "ro" if self._read_only else "rwc", self._busy_timeout_s)
+            connection = open_connection(self.path, "ro" if self._read_only else "rwc", self._busy_timeout_s)
             if not self._read_only:
                 _enter_wal(connection, self._busy_timeout_s)
-                _pragma(connection, "synchronous", self._durability)
-                _pragma(connection, "foreign_keys", "ON")
+                pragma(connection, "synchronous", self._durability)
+                pragma(connection, "foreign_keys", "ON")
             if not can_write:
-                _pragma(connection, "query_only", "ON")
+                pragma(connection, "query_only", "ON")
         except sqlite3.Error as error:
             if connection is not None:
                 connection.close()
             raise translate(error, self.path) from error
+        self._identity = self._identity or self._identity_now()
         return connection
+
+    def _identity_now(self) -> tuple[int, int] | None:
+        try:
+            status = self.path.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _refuse_replaced(self) -> None:
+        """A file that was restored or removed under us must not be written to by its old name's memory."""
+        if self._identity_now() != self._identity:
+            raise StoreError(
+                f"{self.path} is not the file that was opened: it was replaced or removed meanwhile",
+                fix="Start this program again; nothing was written.",
+            )
 
     def _undo(self, connection: sqlite3.Connection, rollback: Sequence[str]) -> None:
         """SQLite may have rolled back by itself (a full disk does that), and then there is nothing left to undo."""
@@ -256,60 +272,33 @@ class Database:
             raise
 
 
-def copy_database(source: Path, target: Path, busy_timeout_s: float = 10.0) -> None:
-    """Copy a database that may be in use, whoever owns its tables: consistent, checked, whole or not at all."""
-    refuse_what_is_no_database(source)
-    staged = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with contextlib.closing(_open(source, "ro", busy_timeout_s)) as reader:
-            files.create(staged, b"", mode=files.PRIVATE_FILE)
-            with contextlib.closing(_open(staged, "rw", busy_timeout_s)) as writer:
-                reader.backup(writer, pages=_BACKUP_PAGES)
-                # One file and no side files: a copy must be able to travel alone.
-                _pragma(writer, "journal_mode", "DELETE")
-                (verdict,) = writer.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise StoreCorrupt(f"{source} is damaged ({verdict})", fix="Restore it from an older backup.")
-        staged.replace(target)
-        files.sync_folder(target.parent)
-    except sqlite3.Error as error:
-        raise translate(error, source) from error
-    finally:
-        staged.unlink(missing_ok=True)
+class _Connections:
+    """One thread's connections to one database: closed when the thread ends, unless they came over a fork."""
 
+    def __init__(self, connect: Callable[..., sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._reader: sqlite3.Connection | None = None
+        self._writer: sqlite3.Connection | None = None
+        self._pid = os.getpid()
 
-def is_database(path: Path) -> bool:
-    """Whether the file says of itself that it is SQLite's."""
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
+    def reader(self) -> sqlite3.Connection:
+        if self._reader is None:
+            self._reader = self._connect(can_write=False)
+        return self._reader
 
+    def writer(self) -> sqlite3.Connection:
+        if self._writer is None:
+            self._writer = self._connect(can_write=True)
+        return self._writer
 
-def refuse_what_is_no_database(path: Path) -> None:
-    """Look before opening: SQLite would write its own header over some files that are not its own."""
-    try:
-        if not path.exists() or path.stat().st_size == 0 or is_database(path):
-            return
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}", fix="Check who owns the file.") from error
-    raise StoreCorrupt(
-        f"{path} is damaged: it does not begin as a database does. It was left as it is.",
-        fix="Move it away and restore it from a backup: metnos restore FILE",
-    )
+    def close(self) -> None:
+        if self._pid == os.getpid():
+            for connection in (self._reader, self._writer):
+                if connection is not None:
+                    connection.close()
 
-
-def _open(path: Path, mode: str, busy_timeout_s: float) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"file:{quote(str(path))}?mode={mode}",
-        uri=True,
-        timeout=busy_timeout_s,
-        isolation_level=None,  # transactions are ours alone; Python's own guessing is off
-        check_same_thread=False,  # `close` closes every thread's connection
-        cached_statements=256,
-    )
-
-
-def _pragma(connection: sqlite3.Connection, name: str, value: str) -> None:
-    connection.execute(f"PRAGMA {name}={value}")
+    def __del__(self) -> None:
+        self.close()
 
 
 def _enter_wal(connection: sqlite3.Connection, busy_timeout_s: float) -> None:
@@ -317,7 +306,7 @@ def _enter_wal(connection: sqlite3.Connection, busy_timeout_s: float) -> None:
     deadline = time.monotonic() + busy_timeout_s
     while True:
         try:
-            _pragma(connection, "journal_mode", "WAL")
+            pragma(connection, "journal_mode", "WAL")
             return
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
