@@ -61,7 +61,7 @@ class App:
         loaded = load(workspace.settings)
         seat = founding.take_seat(workspace, loaded.settings, clock)
         laws = constituting.read(workspace.soul)
-        standing = constituting.uphold(laws, seat.db, seat.audit, clock)
+        standing = constituting.uphold(laws, seat.db, seat.audit, seat.signer, clock)
         return cls(workspace, loaded, clock, seat, laws, standing)
 
     @property
@@ -177,6 +177,8 @@ def _check_audit(app: App) -> Check:
     if report.faults:
         fault = report.faults[0]
         return Check.red("audit", f"{fault.place}: {fault.detail}", "metnos audit verify")
+    if report.notes:
+        return Check.yellow("audit", f"{report.lines} lines, unbroken, but: {report.notes[-1]}", "metnos audit verify")
     unfinished = app.audit.unfinished()
     if unfinished:
         line = unfinished[0]

@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 
 from metnos import app
 from metnos.core import sign
+from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
-from metnos.law.audit import PURPOSE
+from metnos.law.audit import MIGRATIONS, PURPOSE
 from metnos.law.audit_line import CHECKPOINT, GENESIS, AuditLine, Entry, checkpoint_message, parse
 from metnos.law.audit_verify import Report, Wrong, verify
+from metnos.store.db import Database
 
 
 @pytest.fixture
@@ -193,7 +195,11 @@ def test_a_checkpoint_signed_with_another_key_is_found(log: Workspace, tmp_path:
 
 def test_another_key_than_the_recorded_one_is_found(log: Workspace) -> None:
     log.public_key.write_text("00" * 32)
-    assert check(log).faults[-1].detail == "the agent's key is not the one that the audit knows"
+    details = [fault.detail for fault in check(log).faults]
+    assert details == [
+        "the agent's key is not the one that the audit knows",
+        "what the store remembers of the log is not signed",
+    ]
 
 
 def test_lines_without_any_memory_of_them_are_found(log: Workspace) -> None:
@@ -201,8 +207,61 @@ def test_lines_without_any_memory_of_them_are_found(log: Workspace) -> None:
     assert [fault.wrong for fault in report.faults] == [Wrong.FOREIGN]
 
 
-def test_an_empty_log_is_sound(tmp_path: Path) -> None:
-    assert verify(tmp_path, None, "").sound
+def test_a_log_that_is_gone_with_the_memory_of_it_is_found(log: Workspace) -> None:
+    for path in [*log.audit.iterdir(), *log.law.glob("audit.db*")]:
+        path.unlink()
+    (fault,) = check(log).faults
+    assert (fault.wrong, fault.place) == (Wrong.TRUNCATED, "the whole log")
+
+
+def test_a_log_rewritten_together_with_the_memory_of_it_is_found(log: Workspace) -> None:
+    """Without the agent's key a forger cannot sign the head: dropping acts and checkpoints alike does not help."""
+    lines = [parse(raw, path.stem) for path in (november(log), december(log)) for raw in split(path)]
+    kept = [line for line in lines if line and line.kind not in (CHECKPOINT, "some act", "other act")]
+    prev, forged = GENESIS, []
+    for seq, line in enumerate(kept, start=1):
+        forged.append(AuditLine(seq, line.ts, line.entry, prev, "2026-11"))
+        prev = forged[-1].hash
+    join(november(log), [line.encode() for line in forged])
+    december(log).unlink()
+    database = Database(log.audit_db, MIGRATIONS)
+    with database.write() as tx:
+        size = november(log).stat().st_size
+        tx.execute("UPDATE audit_head SET seq = ?, hash = ?, month = '2026-11', size = ?", (len(forged), prev, size))
+    database.close()
+    assert faults(log) == [(Wrong.UNSIGNED, ".law/audit.db")]
+
+
+def resigned(workspace: Workspace, **changes: object) -> bytes:
+    """A line of November with some fields of the wrong kind, chained by a hash of its own."""
+    original = parse(split(november(workspace))[4], "2026-11")
+    assert original is not None
+    data = {**original.as_dict(), **changes}
+    data.pop("hash")
+    data["hash"] = sha256_hex(b"2026-11\n" + canonical_json(data))
+    return canonical_json(data) + b"\n"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seq": "abc"}, {"seq": [1]}, {"seq": True}, {"seq": 0}, {"seq": 10**30}, {"seq": 5.0}, {"ts": "\x1b[31mnever"},
+        {"ts": 3}, {"prev": "x"}, {"prev": None}, {"signature": 5}, {"signature": "zz"}, {"kind": 3}, {"names": []},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_line_of_the_wrong_shape_is_found_and_breaks_nothing(log: Workspace, changes: dict[str, object]) -> None:
+    lines = split(november(log))
+    lines[4] = resigned(log, **changes)
+    join(november(log), lines)
+    assert (Wrong.CHANGED, "2026-11.jsonl:5") in faults(log)
+
+
+def test_a_number_far_away_takes_no_time(log: Workspace) -> None:
+    lines = split(november(log))
+    lines[4] = resigned(log, seq=10**15)
+    join(november(log), lines)
+    assert Wrong.REMOVED in {wrong for wrong, _ in faults(log)}
 
 
 @settings(max_examples=60)

@@ -1,4 +1,5 @@
 import inspect
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import constitution
 from metnos.law.audit_log import backwards
 from metnos.law.constitution import Standing
+from metnos.store.db import Database
 from support import at_once, kinds
 
 
@@ -76,15 +78,13 @@ def test_losing_the_store_alone_is_no_edit(workspace: Workspace, clock: MovableC
         ("## Law 0: perimeter", "## Old Law 0: perimeter", "found: 1, 2, 3"),
         ("## Law 1: non-harm", "## Law 4: non-harm", "found: 0, 4, 2, 3"),
         ("## Law 2: informed obedience", "## Law 1: informed obedience", "found: 0, 1, 1, 3"),
-        ("## Law 0: perimeter", "<!--\n## Law 0: perimeter", "found: none"),
+        ("## Law 3: traceability", "Some text", "found: 0, 1, 2"),
     ],
 )
 def test_a_constitution_that_lacks_a_law_stops_everything(
     workspace: Workspace, clock: MovableClock, old: str, new: str, says: str
 ) -> None:
     edit(workspace, old, new)
-    if new.startswith("<!--"):
-        workspace.soul.write_text(workspace.soul.read_text() + "-->")
     with pytest.raises(ConstitutionError) as caught:
         app.App.open(workspace, clock)
     assert says in caught.value.what
@@ -93,7 +93,59 @@ def test_a_constitution_that_lacks_a_law_stops_everything(
 
 def test_a_law_without_a_text_is_no_law() -> None:
     with pytest.raises(ConstitutionError, match=r"Law 1 in SOUL\.md has no text"):
-        constitution.parse("## Law 0: a\nx\n## Law 1: b\n<!-- y -->\n## Law 2: c\nx\n## Law 3: d\nx\n")
+        constitution.parse("## Law 0: a\nx\n## Law 1: b\n-\n## Law 2: c\nx\n## Law 3: d\nx\n")
+
+
+PLAIN = "\n".join(f"## Law {number}: name\nText {number}." for number in range(4))
+
+
+def test_comments_may_come_before_the_laws_and_windows_may_have_saved_it() -> None:
+    for text in (PLAIN, f"<!-- ## Law 0: x -->\n# Title\n{PLAIN}", "\ufeff" + PLAIN.replace("\n", "\r\n")):
+        assert [law.text for law in constitution.parse(text)] == [f"Text {number}." for number in range(4)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("<!--\n" + PLAIN, id="everything behind an unclosed comment"),
+        pytest.param("<!-- -->" + PLAIN.replace("Text 0.", "Text <!-- not --> 0."), id="comment in a Law"),
+        pytest.param("```\n<!--\n```\n" + PLAIN + "\n<div hidden>\n" + PLAIN, id="a second set, hidden"),
+        pytest.param("```\n" + PLAIN + "\n```", id="fenced"),
+        pytest.param("~~~\n" + PLAIN, id="fenced with tildes"),
+        pytest.param(PLAIN.replace("Text 0.", "Text <b hidden>0</b>."), id="html"),
+        pytest.param(PLAIN.replace("## Law 0", "##  Law 0"), id="two spaces"),
+        pytest.param(PLAIN + "\n## law 0: another", id="small letters"),
+        pytest.param(PLAIN + "\n### Law 4: another", id="a fifth"),
+        pytest.param(PLAIN.replace("Law 0", "Law \u0660"), id="another digit"),
+        pytest.param(PLAIN.replace("Law 0", "Law 000"), id="many digits"),
+        pytest.param(PLAIN.replace("Law 0", "Law " + "9" * 5000), id="very many digits"),
+        pytest.param(PLAIN.replace("Text 0", "Text\u202e0"), id="direction"),
+        pytest.param(PLAIN.replace("Text 0", "Text\u200b0"), id="zero width"),
+        pytest.param(PLAIN.replace("Text 0", "Text\x1b[8m0"), id="escape"),
+    ],
+)
+def test_a_constitution_must_read_as_a_person_reads_it(text: str) -> None:
+    with pytest.raises(ConstitutionError):
+        constitution.parse(text)
+
+
+def test_a_forged_pin_hides_no_edit(workspace: Workspace, clock: MovableClock) -> None:
+    edit(workspace, "double approval", "no approval")
+    forged = constitution.read(workspace.soul)
+    db = Database(workspace.law_db, constitution.MIGRATIONS)
+    with db.write() as tx:
+        row = (forged.soul, forged.digest, "2026-11-15T12:00:00.000Z", "ab" * 64)
+        tx.execute("INSERT INTO constitution (soul, laws, ts, signature) VALUES (?, ?, ?, ?)", row)
+    db.close()
+    assert app.App.open(workspace, clock).standing is Standing.MODIFIED
+    assert kinds(workspace)[-1] == "constitution modified"
+
+
+def test_a_pipe_in_its_place_does_not_hang(workspace: Workspace) -> None:
+    workspace.soul.unlink()
+    os.mkfifo(workspace.soul)
+    with pytest.raises(ConstitutionError, match="not a file"):
+        constitution.read(workspace.soul)
 
 
 def test_a_missing_unreadable_or_huge_file_stops_everything(workspace: Workspace, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_elsewhere_without_keys_it_is_a_new_agent_with_the_old_memory(saved: Pat
     done = app.restore(saved, target, replace=False, passphrase=None)
     assert (done.kept, done.keys) == (None, "new")
     assert (target.root / "USER.md").read_text() == "as it was"
-    assert kinds(target)[-2:] == ["key installed", "workspace restored"]
+    assert kinds(target)[-3:] == ["key installed", "constitution pinned", "workspace restored"]
     assert app.verify_audit(target).sound
     assert app.App.open(target).audit.unfinished()[0].kind == "backup", "it was made while the backup was going on"
 

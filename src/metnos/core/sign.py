@@ -42,7 +42,7 @@ def verify(public: str, purpose: str, message: bytes, signature: str) -> bool:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(
             bytes.fromhex(signature), _bound(purpose, message)
         )
-    except (InvalidSignature, ValueError):
+    except (InvalidSignature, ValueError, TypeError):
         return False
     return True
 

@@ -1,15 +1,16 @@
 """The audit: append-only, hash-chained, signed at intervals.
 
 Rules: a line is on the disk before `append` returns, and whoever cannot append does not act. Writers of any number of
-processes take turns by the write lock of the audit's database, which also holds the head and length of the log, so a
-lost tail is noticed. A line that a killed process wrote but nobody was told of is taken up; half a line is cut off;
-anything else found behind the head, or missing before it, is left for `verify` to name and recorded as "audit damaged".
-Does not guarantee anything against whoever can read the agent's key and rewrite the whole folder.
+processes take turns by the write lock of the audit's database, which also holds the head and length of the log, signed,
+so that a lost tail and a rewritten log are noticed. What a killed process left behind the head is settled and said in a
+line of its own, "audit recovered": whole lines that follow are taken up, half a line is cut off. Anything else found
+behind the head, or missing before it, is left for `verify` to name and recorded as "audit damaged". Does not guarantee
+anything against whoever can read the agent's key.
 """
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from metnos.core import files
@@ -18,12 +19,22 @@ from metnos.core.errors import AuditError, StoreError
 from metnos.core.sign import Signer
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log
-from metnos.law.audit_line import CHECKPOINT, DAMAGED, GENESIS, HEAD_REBUILT, AuditLine, Entry, checkpoint_message
+from metnos.law.audit_line import (
+    CHECKPOINT,
+    DAMAGED,
+    GENESIS,
+    HEAD_REBUILT,
+    RECOVERED,
+    AuditLine,
+    Entry,
+    checkpoint_message,
+)
 from metnos.law.audit_log import Head
 from metnos.store.db import Database, Durability, Transaction
 from metnos.store.migrations import Migration
 
 PURPOSE = "audit checkpoint"
+HEAD_PURPOSE = "audit head"
 
 MIGRATIONS = (
     Migration(
@@ -34,7 +45,8 @@ MIGRATIONS = (
                 seq INTEGER NOT NULL CHECK (seq >= 1),
                 hash TEXT NOT NULL,
                 month TEXT NOT NULL,
-                size INTEGER NOT NULL CHECK (size >= 0)
+                size INTEGER NOT NULL CHECK (size >= 0),
+                signature TEXT NOT NULL
             ) STRICT""",
         ),
     ),
@@ -65,9 +77,10 @@ class Audit:
                 head = self._settle(tx)
                 return self._put(tx, head, entry)
         except (StoreError, OSError) as error:
-            reason = error.what if isinstance(error, StoreError) else f"{error.strerror}: {self.folder}"
-            fix = "Nothing was done, because nothing may be done that cannot be recorded."
-            raise AuditError(f"the audit cannot be written: {reason}", fix=fix) from error
+            known = error if isinstance(error, StoreError) else None
+            reason = known.what if known else f"{getattr(error, 'strerror', error)}: {self.folder}"
+            fix = (known and known.fix) or "Free some space, or check who owns the folder."
+            raise AuditError(f"the audit cannot be written: {reason}", fix=f"{fix} Nothing was done.") from error
 
     @contextlib.contextmanager
     def act(self, entry: Entry) -> Iterator[AuditLine]:
@@ -76,9 +89,15 @@ class Audit:
         try:
             yield intent
         except BaseException:
-            self.append(_phase(entry, "failed", intent.seq))
+            # What went wrong matters more than that its end cannot be recorded: the intent stands, without an end.
+            with contextlib.suppress(AuditError):
+                self.append(_phase(entry, "failed", intent.seq))
             raise
-        self.append(_phase(entry, "done", intent.seq))
+        try:
+            self.append(_phase(entry, "done", intent.seq))
+        except AuditError as error:
+            what = f"{entry.kind!r} was done, but its end could not be recorded: {error.what}"
+            raise AuditError(what, fix=f"Mend that; `metnos audit show {intent.seq}` shows what was begun.") from error
 
     @contextlib.contextmanager
     def still(self) -> Iterator[Head | None]:
@@ -124,7 +143,7 @@ class Audit:
             lines.append(self._checkpoint(line))
         size = _append_synced(audit_log.path_of(self.folder, month), b"".join(each.encode() for each in lines))
         last = lines[-1]
-        _write_head(tx, Head(last.seq, last.hash, month, size))
+        self._write_head(tx, Head(last.seq, last.hash, month, size))
         return line
 
     def _checkpoint(self, after: AuditLine) -> AuditLine:
@@ -141,12 +160,14 @@ class Audit:
         if tail.lines:
             last = tail.lines[-1]
             head = Head(last.seq, last.hash, last.month, tail.size)
-            _write_head(tx, head)
+            self._write_head(tx, head)
         if tail.torn:
             os.truncate(audit_log.path_of(self.folder, tail.month), tail.size)
         if tail.lost or tail.foreign:
-            return self._note(tx, head, DAMAGED, {"known": head.seq})
-        return head
+            return self._note(tx, head, Entry(DAMAGED, counts={"known": head.seq}))
+        if tail.lines or tail.torn:
+            return self._note(tx, head, Entry(RECOVERED, counts={"taken": len(tail.lines), "cut": tail.torn}))
+        return head if head.seq else None
 
     def _rebuild(self, tx: Transaction) -> Head | None:
         """The store knows of no line: either there is none, or the store's own file was lost."""
@@ -154,15 +175,24 @@ class Audit:
         if newest is None:
             return None
         head = Head(newest.seq, newest.hash, audit_log.months(self.folder)[-1], 0)
-        return self._note(tx, head, HEAD_REBUILT, {"known": newest.seq})
+        return self._note(tx, head, Entry(HEAD_REBUILT, counts={"known": newest.seq}))
 
-    def _note(self, tx: Transaction, head: Head, kind: str, counts: Mapping[str, int]) -> Head:
-        # What stands behind the head is not ours: go on behind all of it, in the newest file there is.
+    def _note(self, tx: Transaction, head: Head, entry: Entry) -> Head:
+        """Write a line about the log itself, behind everything that is there, in the newest file."""
         month = max(head.month, *audit_log.months(self.folder), self._clock.now().strftime("%Y-%m"))
-        self._put(tx, Head(head.seq, head.hash, month, head.size), Entry(kind, counts=counts))
+        self._put(tx, Head(head.seq, head.hash, month, head.size), entry)
         noted = read_head(tx)
         assert noted is not None  # noqa: S101 -- `_put` has just written it
         return noted
+
+    def _write_head(self, tx: Transaction, head: Head) -> None:
+        signature = self._signer.sign(HEAD_PURPOSE, head.message())
+        tx.execute(
+            "INSERT INTO audit_head (id, seq, hash, month, size, signature) VALUES (1, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, month = excluded.month,"
+            " size = excluded.size, signature = excluded.signature",
+            (head.seq, head.hash, head.month, head.size, signature),
+        )
 
 
 def _append_synced(path: Path, content: bytes) -> int:
@@ -195,13 +225,5 @@ def _phase(entry: Entry, phase: str, intent: int | None = None) -> Entry:
 
 def read_head(store: Database | Transaction) -> Head | None:
     """The head as the store remembers it."""
-    row = store.first("SELECT seq, hash, month, size FROM audit_head")
+    row = store.first("SELECT seq, hash, month, size, signature FROM audit_head")
     return Head(*row) if row is not None else None
-
-
-def _write_head(tx: Transaction, head: Head) -> None:
-    tx.execute(
-        "INSERT INTO audit_head (id, seq, hash, month, size) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE"
-        " SET seq = excluded.seq, hash = excluded.hash, month = excluded.month, size = excluded.size",
-        (head.seq, head.hash, head.month, head.size),
-    )

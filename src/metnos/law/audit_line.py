@@ -16,6 +16,7 @@ from metnos.core.errors import AuditError
 GENESIS = "0" * 64
 CHECKPOINT = "checkpoint"
 KEY_INSTALLED = "key installed"
+RECOVERED = "audit recovered"
 DAMAGED = "audit damaged"
 HEAD_REBUILT = "audit head rebuilt"
 
@@ -23,6 +24,8 @@ _KIND = re.compile(r"[a-z]{1,24}( [a-z]{1,24}){0,3}")
 _FIELD = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,127}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_SIGNATURE = re.compile(r"(?:[0-9a-f]{128})?")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _MAX_COUNT = 1 << 53
 
 
@@ -94,6 +97,9 @@ def parse(raw: bytes, month: str) -> AuditLine | None:
     """The line that these bytes are, or nothing if one byte of them is not as it was written."""
     try:
         data = json.loads(raw)
+        _require(type(data["seq"]) is int and 1 <= data["seq"] <= _MAX_COUNT, "no number")
+        _require(_fits(_TIME, data["ts"]) and _fits(_DIGEST, data["prev"]), "no time or no hash")
+        _require(_fits(_SIGNATURE, data.get("signature", "")), "no signature")
         line = AuditLine(
             seq=data["seq"],
             ts=data["ts"],

@@ -17,12 +17,16 @@ _FILE = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last line that was acknowledged, and how long its file was after it."""
+    """The last line that was acknowledged, how long its file was after it, and the agent's signature over that."""
 
     seq: int
     hash: str
     month: str
     size: int
+    signature: str = ""
+
+    def message(self) -> bytes:
+        return f"{self.seq}:{self.hash}:{self.month}:{self.size}".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ def months(folder: Path) -> list[str]:
     """The months that have a file, in order."""
     if not folder.is_dir():
         return []
-    found = (_FILE.fullmatch(path.name) for path in folder.iterdir())
+    found = (_FILE.fullmatch(path.name) for path in folder.iterdir() if path.is_file())
     return sorted(match.group(1) for match in found if match)
 
 

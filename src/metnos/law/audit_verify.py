@@ -11,7 +11,7 @@ from pathlib import Path
 
 from metnos.core import sign
 from metnos.law import audit_log
-from metnos.law.audit import PURPOSE
+from metnos.law.audit import HEAD_PURPOSE, PURPOSE
 from metnos.law.audit_line import (
     CHECKPOINT,
     DAMAGED,
@@ -74,7 +74,7 @@ def verify(folder: Path, head: Head | None, public_key: str) -> Report:
     """Check the whole log in ``folder`` against what the store remembers and the agent's public key."""
     tail_notes: list[str] = []
     sizes: dict[str, int] = {}
-    head = head or audit_log.beginning(folder)
+    remembered, head = head, head or audit_log.beginning(folder)
     limit = head
     if head is not None:
         tail = audit_log.after_head(folder, head)
@@ -83,6 +83,7 @@ def verify(folder: Path, head: Head | None, public_key: str) -> Report:
             sizes[tail.month] = tail.size
         if tail.lines:
             last = tail.lines[-1]
+            tail_notes.append(f"the store does not know of the last {len(tail.lines)} yet: a writer was killed")
             limit = Head(last.seq, last.hash, last.month, tail.size)
     found = list(_read(folder, sizes))
     good = [each for each in found if each.line is not None]
@@ -93,6 +94,7 @@ def verify(folder: Path, head: Head | None, public_key: str) -> Report:
         *_missing(found, limit),
         *_against_head(good, limit),
         *_signatures(good, public_key),
+        *_head_signature(remembered, public_key),
     ]
     return Report(
         lines=len(found),
@@ -144,15 +146,21 @@ def _chain(good: Sequence[_Found]) -> Iterator[Fault]:
 
 
 def _missing(found: Sequence[_Found], head: Head | None) -> Iterator[Fault]:
-    present = {each.seq for each in found}
-    last = max(present, default=0)
-    for first, final in _runs(seq for seq in range(1, last) if seq not in present):
-        after = next((each.place for each in found if each.seq > final), None)
-        yield Fault(Wrong.REMOVED, f"before {after}", first, f"{_lines(first, final)} missing")
-    if head is not None and last < head.seq:
+    before = 0
+    for each in sorted(found, key=lambda each: each.seq):
+        if each.seq > before + 1:
+            yield Fault(
+                Wrong.REMOVED, f"before {each.place}", before + 1, f"{_lines(before + 1, each.seq - 1)} missing"
+            )
+        before = each.seq
+    if head is not None and before < head.seq:
         file = audit_log.path_of(Path(), head.month).name
-        detail = f"{_lines(last + 1, head.seq)} missing from the end; the store remembers {head.seq} lines"
-        yield Fault(Wrong.TRUNCATED, f"end of {file}", last + 1, detail)
+        detail = f"{_lines(before + 1, head.seq)} missing from the end; the store remembers {head.seq} lines"
+        yield Fault(Wrong.TRUNCATED, f"end of {file}", before + 1, detail)
+    elif head is None and not found:
+        yield Fault(
+            Wrong.TRUNCATED, "the whole log", 1, "there is no line at all, and founding a workspace writes some"
+        )
 
 
 def _against_head(good: Sequence[_Found], head: Head | None) -> Iterator[Fault]:
@@ -187,24 +195,18 @@ def _signatures(good: Sequence[_Found], public_key: str) -> Iterator[Fault]:
         yield Fault(Wrong.UNSIGNED, str(last.place), last.seq, "the agent's key is not the one that the audit knows")
 
 
+def _head_signature(head: Head | None, public_key: str) -> Iterator[Fault]:
+    """The store's memory of the log is signed too: whoever rewrites both still needs the agent's key."""
+    if head is not None and not sign.verify(public_key, HEAD_PURPOSE, head.message(), head.signature):
+        yield Fault(Wrong.UNSIGNED, ".law/audit.db", head.seq, "what the store remembers of the log is not signed")
+
+
 def _notes(good: Sequence[_Found]) -> Iterator[str]:
     for each in good:
         if each.line and each.line.kind == HEAD_REBUILT:
             yield f"line {each.seq}: the store's memory of the log was lost and made again; a lost tail would not show"
         if each.line and each.line.kind == DAMAGED:
             yield f"line {each.seq}: damage before this line was noticed at {each.line.ts}"
-
-
-def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Neighbouring numbers as (first, last)."""
-    run: list[int] = []
-    for number in numbers:
-        if run and number != run[-1] + 1:
-            yield run[0], run[-1]
-            run = []
-        run.append(number)
-    if run:
-        yield run[0], run[-1]
 
 
 def _lines(first: int, last: int) -> str:

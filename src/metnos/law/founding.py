@@ -39,13 +39,11 @@ def found(workspace: Workspace, settings: Settings, clock: Clock) -> list[str]:
     """Make what is missing of a workspace; returns the names of what this call made."""
     made = list(_make_files(workspace))
     seat = take_seat(workspace, settings, clock)
-    if not made and _key_is_recorded(seat):
-        return made
     with seat.db.write():  # two may be founding at once, and one record of it is enough
-        if seat.audit.head() is None:
-            seat.audit.append(Entry(CREATED, counts={"files": len(made)}))
         install_key(seat)
-    constitution.uphold(constitution.read(workspace.soul), seat.db, seat.audit, clock)
+        if not any(line.kind == CREATED for line in seat.audit.newest()):
+            seat.audit.append(Entry(CREATED, counts={"files": len(made)}))
+    constitution.uphold(constitution.read(workspace.soul), seat.db, seat.audit, seat.signer, clock)
     return made
 
 

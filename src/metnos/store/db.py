@@ -31,7 +31,7 @@ from metnos.core.clock import Clock, SystemClock
 from metnos.core.errors import StoreError
 from metnos.store import migrations as migrating
 from metnos.store.faults import translate
-from metnos.store.file import copy_database, open_connection, pragma, refuse_what_is_no_database
+from metnos.store.file import open_connection, pragma, refuse_what_is_no_database
 from metnos.store.migrations import Migration
 
 Value = str | bytes | int | float | None
@@ -161,10 +161,6 @@ class Database:
         return row
 
     # -- the whole file
-
-    def copy_to(self, target: Path) -> None:
-        """A consistent copy of the database while others go on writing; it appears whole or not at all."""
-        copy_database(self.path, target, self._busy_timeout_s)
 
     def problems(self) -> list[str]:
         """What SQLite finds wrong with the file; nothing when it is sound."""

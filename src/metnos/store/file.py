@@ -1,8 +1,8 @@
 """A database as a file: opening it, telling whether it is one, copying it whole.
 
 Rules: nothing here or anywhere else in Metnos opens a database's file by itself, not even to look at its first bytes.
-Closing it again would silently drop every lock that SQLite holds on that file for this process, and two writers would be
-at it at once. Whoever wants to know asks SQLite.
+Closing it again would silently drop every lock that SQLite holds on that file for this process, and two writers would
+be at it at once. Whoever wants to know asks SQLite.
 """
 
 import contextlib
