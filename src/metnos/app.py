@@ -82,22 +82,30 @@ class App:
                 settings_file.write_value(path, name, value)
         return value
 
-    def backup_target(self) -> Path:
-        return backing.default_target(self.workspace, self.settings.backup.folder, self.clock)
-
-    def backup(self, target: Path, passphrase: str | None, progress: Progress) -> Backup:
-        return backing.make(self.workspace, self.seat, self.clock, target, passphrase=passphrase, progress=progress)
-
 
 def found(workspace: Workspace, clock: Clock | None = None) -> list[str]:
     """Make what is missing of a workspace; returns the names of what was made."""
     return founding.found(workspace, load(workspace.settings).settings, clock or SystemClock())
 
 
+def backup_target(workspace: Workspace, clock: Clock | None = None) -> Path:
+    """Where a backup goes when no place is named."""
+    return backing.default_target(workspace, load(workspace.settings).settings.backup.folder, clock or SystemClock())
+
+
+def backup(
+    workspace: Workspace, target: Path, passphrase: str | None, progress: Progress, clock: Clock | None = None
+) -> Backup:
+    """Back a workspace up. Needs the key but no sound constitution: damage is when one needs a backup."""
+    clock = clock or SystemClock()
+    refuse_missing(workspace)
+    seat = founding.take_seat(workspace, load(workspace.settings).settings, clock)
+    return backing.make(workspace, seat, clock, target, passphrase=passphrase, progress=progress)
+
+
 def restore(source: Path, workspace: Workspace, *, replace: bool, passphrase: str | None) -> Restored:
     """Put a backup in the place of a workspace."""
-    settings = load(workspace.settings).settings
-    return put_back(source, workspace, settings, SystemClock(), replace=replace, passphrase=passphrase)
+    return put_back(source, workspace, SystemClock(), replace=replace, passphrase=passphrase)
 
 
 def read_backup(source: Path) -> Manifest:

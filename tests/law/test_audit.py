@@ -250,6 +250,37 @@ print(json.dumps({"refused": refused, "unchanged": unchanged, "sound": sound,
 """
 
 
+def test_proving_the_log_while_others_write_disturbs_nobody(workspace: Workspace) -> None:
+    """Opening a second door to the audit's database in one process must not cost the first one its locks."""
+    ours = app.App.open(workspace)
+
+    def append_and_verify() -> None:
+        for _ in range(15):
+            ours.audit.append(Entry("our act"))
+            app.verify_audit(workspace)
+
+    at_once([append_and_verify, *(partial(_append_many, workspace, number) for number in range(3))])
+    report = app.verify_audit(workspace)
+    assert report.sound, report.faults[:3]
+    assert kinds(workspace).count("our act") == 15
+
+
+def test_an_end_that_cannot_be_recorded_says_that_it_was_done(opened: app.App, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        pytest.raises(AuditError, match="was done, but its end could not be recorded"),
+        opened.audit.act(Entry("some act")),
+    ):
+        monkeypatch.setattr(opened.audit, "append", _refuse)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="the real reason"), opened.audit.act(Entry("some act")):
+        monkeypatch.setattr(opened.audit, "append", _refuse)
+        raise ValueError("the real reason")
+
+
+def _refuse(*_: object) -> None:
+    raise AuditError("no")
+
+
 def _append_many(workspace: Workspace, number: int) -> None:
     audit = founding.take_seat(workspace, Settings(), SystemClock()).audit
     for each in range(40):

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from metnos import app
+from metnos.core.canon import sha256_file
 from metnos.core.clock import SystemClock
-from metnos.core.errors import BackupError
+from metnos.core.errors import AuditError, BackupError
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import backup, founding
@@ -33,7 +34,7 @@ def names(path: Path) -> list[str]:
 def test_the_whole_workspace_without_its_secret(opened: app.App, tmp_path: Path) -> None:
     (opened.workspace.executors / "read_files").mkdir()
     (opened.workspace.executors / "read_files" / "executor.py").write_text("pass")
-    made = opened.backup(tmp_path / "b.tar.gz", None, quiet)
+    made = app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet, opened.clock)
     found = names(made.path)
     assert {"SOUL.md", "metnos.toml", ".law/law.db", ".law/audit.db", ".audit/2026-11.jsonl", ".keys/agent.pub",
             "executors/read_files/executor.py"} < set(found)  # fmt: skip
@@ -48,13 +49,13 @@ def test_the_whole_workspace_without_its_secret(opened: app.App, tmp_path: Path)
 def test_what_depends_on_something_goes_in_before_it(opened: app.App, tmp_path: Path) -> None:
     Database(opened.workspace.memory / "medium.db", SCHEMA).close()
     Database(opened.workspace.memory / "grimoire.db", SCHEMA).close()
-    order = names(opened.backup(tmp_path / "b.tar.gz", None, quiet).path)
+    order = names(app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet, opened.clock).path)
     assert order.index("memory/grimoire.db") < order.index("memory/medium.db") < order.index(".audit/2026-11.jsonl")
     assert order.index(".law/law.db") < order.index(".law/audit.db")
 
 
 def test_keys_only_if_asked_and_then_sealed(opened: app.App, tmp_path: Path) -> None:
-    made = opened.backup(tmp_path / "b.tar.gz", "correct horse", quiet)
+    made = app.backup(opened.workspace, tmp_path / "b.tar.gz", "correct horse", quiet, opened.clock)
     assert backup.SEALED_KEYS in names(made.path)
     secret = opened.workspace.secret_key.read_bytes().splitlines()[1]
     with tarfile.open(made.path) as tar:
@@ -65,33 +66,122 @@ def test_keys_only_if_asked_and_then_sealed(opened: app.App, tmp_path: Path) -> 
 
 def test_a_short_passphrase_and_a_file_that_is_there_are_refused(opened: app.App, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="at least 8"):
-        opened.backup(tmp_path / "b.tar.gz", "short", quiet)
+        app.backup(opened.workspace, tmp_path / "b.tar.gz", "short", quiet, opened.clock)
     (tmp_path / "b.tar.gz").write_text("mine")
     with pytest.raises(BackupError, match="there already"):
-        opened.backup(tmp_path / "b.tar.gz", None, quiet)
+        app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet, opened.clock)
     assert (tmp_path / "b.tar.gz").read_text() == "mine"
 
 
-def test_backups_inside_the_workspace_do_not_hold_each_other(opened: app.App) -> None:
-    folder = opened.workspace.root / "backups"
-    opened.backup(folder / "1.tar.gz", None, quiet)
-    second = opened.backup(folder / "2.tar.gz", None, quiet)
-    assert not [name for name in names(second.path) if "backups" in name]
-    with pytest.raises(BackupError, match="top folder"):
-        opened.backup(opened.workspace.root / "3.tar.gz", None, quiet)
+@pytest.mark.parametrize("place", ["b.tar.gz", "memory/b.tar.gz", "backups/b.tar.gz"])
+def test_a_backup_inside_what_it_backs_up_is_refused(opened: app.App, place: str) -> None:
+    with pytest.raises(BackupError, match="inside the workspace"):
+        app.backup(opened.workspace, opened.workspace.root / place, None, quiet)
+
+
+@pytest.mark.parametrize("name", ["SOUL.md", "metnos.toml", "memory", ".audit"])
+def test_a_part_that_is_a_link_is_refused_and_not_left_out(opened: app.App, tmp_path: Path, name: str) -> None:
+    part = opened.workspace.root / name
+    part.rename(tmp_path / "elsewhere")
+    part.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BackupError, match="is a link"):
+        app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+
+
+def test_names_that_look_like_ours_are_kept_or_said(opened: app.App, tmp_path: Path) -> None:
+    root = opened.workspace.root
+    for name in ("manifest.json", "keys.sealed", "notes.tmp"):
+        (root / name).write_text("mine")
+    (root / ".USER.md.abcdefgh.tmp").write_text("half a file")
+    (root / ".backup").mkdir()
+    (root / ".backup" / "keys.sealed").write_text("mine")
+    made = app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+    assert {"manifest.json", "keys.sealed", "notes.tmp"} < set(names(made.path))
+    assert ".USER.md.abcdefgh.tmp" not in names(made.path)
+    assert made.manifest.skipped == (".backup/keys.sealed",)
+    restored = Workspace(tmp_path / "restored")
+    assert app.restore(made.path, restored, replace=False, passphrase=None).keys == "new"
+    assert (restored.root / "keys.sealed").read_text() == "mine"
+
+
+def test_a_name_that_is_no_text_is_a_clear_error(opened: app.App, tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(opened.workspace.memory) + b"/\xff")).touch()
+    with pytest.raises(BackupError, match="not valid UTF-8"):
+        app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root reads everything")
+def test_a_folder_that_cannot_be_read_is_an_error(opened: app.App, tmp_path: Path) -> None:
+    (opened.workspace.memory / "closed").mkdir(mode=0)
+    with pytest.raises(BackupError, match="Permission denied"):
+        app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+
+
+def test_a_folder_that_fails_while_it_is_read_is_an_error(
+    opened: app.App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.scandir
+
+    def failing(path: str) -> object:
+        if str(path).endswith("memory"):
+            raise OSError(5, "Input/output error", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", failing)
+    with pytest.raises(BackupError, match="Input/output error"):
+        app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+
+
+def test_without_hard_links_it_works_too(opened: app.App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    made = app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+    assert app.read_backup(made.path) == made.manifest
+    with pytest.raises(BackupError, match="there already"):
+        app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+
+
+def test_a_broken_workspace_can_be_backed_up_and_restored(opened: app.App, tmp_path: Path) -> None:
+    """Damage is when one needs a backup, and old damage in the audit must not make every later backup worthless."""
+    opened.workspace.soul.write_text("not a constitution")
+    log = opened.workspace.audit / "2026-11.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"workspace created", b"workspace crested"))
+    made = app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+    assert made.faults[0].place == "2026-11.jsonl:2"
+    (opened.workspace.soul).unlink()
+    app.found(opened.workspace)
+    again = app.backup(opened.workspace, tmp_path / "c.tar.gz", None, quiet)
+    done = app.restore(again.path, Workspace(tmp_path / "elsewhere"), replace=False, passphrase=None)
+    assert done.faults[0].place == "2026-11.jsonl:2"
+    assert app.App.open(Workspace(tmp_path / "elsewhere")).constitution.laws
 
 
 def test_it_is_recorded(opened: app.App, tmp_path: Path) -> None:
-    opened.backup(tmp_path / "b.tar.gz", None, quiet)
-    lines = [line for line in opened.audit.newest() if line.kind == backup.MADE]
-    assert [line.entry.names["phase"] for line in lines] == ["done", "intent"]
+    made = app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+    line = next(opened.audit.newest())
+    assert (line.kind, line.entry.digests) == (backup.MADE, {"archive": sha256_file(made.path)})
+
+
+def test_what_cannot_be_recorded_is_not_made(opened: app.App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise AuditError("no")
+
+    monkeypatch.setattr("metnos.law.audit.Audit.append", refused)
+    with pytest.raises(AuditError):
+        app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
+    assert not list(tmp_path.glob("*.tar.gz*")) + list(tmp_path.glob(".*.partial"))
 
 
 def test_where_it_goes_when_no_place_is_named(opened: app.App) -> None:
-    assert opened.backup_target() == opened.workspace.root.parent / "metnos-backups" / "metnos-20261115T120000Z.tar.gz"
+    assert (
+        app.backup_target(opened.workspace, opened.clock)
+        == opened.workspace.root.parent / "metnos-backups" / "metnos-20261115T120000Z.tar.gz"
+    )
     opened.set_setting("backup.folder", "~/safe")
     again = app.App.open(opened.workspace, opened.clock)
-    assert again.backup_target() == Path.home() / "safe" / "metnos-20261115T120000Z.tar.gz"
+    assert app.backup_target(again.workspace, again.clock) == Path.home() / "safe" / "metnos-20261115T120000Z.tar.gz"
 
 
 def _work(workspace: Workspace) -> None:
@@ -106,14 +196,13 @@ def _work(workspace: Workspace) -> None:
 
 def test_consistent_while_others_write(workspace: Workspace, tmp_path: Path) -> None:
     """A backup may lack the newest turn, but never holds a turn without its audit line, and its audit is unbroken."""
-    opened = app.App.open(workspace)
     context = multiprocessing.get_context("fork")
     workers = [context.Process(target=_work, args=(workspace,), daemon=True) for _ in range(3)]
     for worker in workers:
         worker.start()
     time.sleep(0.2)
     try:
-        made = [opened.backup(tmp_path / f"{number}.tar.gz", None, quiet) for number in range(4)]
+        made = [app.backup(workspace, tmp_path / f"{number}.tar.gz", None, quiet) for number in range(4)]
     finally:
         for worker in workers:
             worker.kill()
@@ -139,7 +228,7 @@ def test_killed_half_way_it_leaves_no_archive_and_harms_nothing(workspace: Works
         child = os.fork()
         if child == 0:
             try:
-                app.App.open(workspace).backup(target, None, quiet)
+                app.backup(workspace, target, None, quiet)
             finally:
                 os._exit(0)
         time.sleep(0.01 + attempt * 0.02)
@@ -149,22 +238,22 @@ def test_killed_half_way_it_leaves_no_archive_and_harms_nothing(workspace: Works
             app.read_backup(target)
             target.unlink()
     assert app.verify_audit(workspace).sound
-    app.App.open(workspace).backup(target, None, quiet)
+    app.backup(workspace, target, None, quiet)
     app.read_backup(target)
 
 
 FULL = """
 from pathlib import Path
 from metnos import app
-from metnos.core.errors import BackupError
+from metnos.core.errors import AuditError, BackupError
 from metnos.core.workspace import Workspace
 import os, sys
 workspace = Workspace(Path(sys.argv[1]))
 (workspace.memory / "big").write_bytes(os.urandom(2 << 20))
 try:
-    app.App.open(workspace).backup(Path("/mnt/b.tar.gz"), None, lambda *_: None)
+    app.backup(workspace, Path("/mnt/b.tar.gz"), None, lambda *_: None)
 except BackupError as error:
-    assert "cannot be written" in error.what and "No space left" in error.what, error
+    assert "cannot be made" in error.what and "No space left" in error.what, error
     assert list(Path("/mnt").iterdir()) == [], list(Path("/mnt").iterdir())
     print("refused")
 """

@@ -19,12 +19,12 @@ def quiet(_name: str, _size: int) -> None:
 @pytest.fixture
 def saved(opened: app.App, tmp_path: Path) -> Path:
     (opened.workspace.root / "USER.md").write_text("as it was")
-    return opened.backup(tmp_path / "b.tar.gz", None, quiet).path
+    return app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet, opened.clock).path
 
 
 @pytest.fixture
 def saved_with_keys(opened: app.App, tmp_path: Path) -> Path:
-    return opened.backup(tmp_path / "k.tar.gz", "correct horse", quiet).path
+    return app.backup(opened.workspace, tmp_path / "k.tar.gz", "correct horse", quiet, opened.clock).path
 
 
 def test_elsewhere_without_keys_it_is_a_new_agent_with_the_old_memory(saved: Path, tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_elsewhere_without_keys_it_is_a_new_agent_with_the_old_memory(saved: Pat
     assert (target.root / "USER.md").read_text() == "as it was"
     assert kinds(target)[-3:] == ["key installed", "constitution pinned", "workspace restored"]
     assert app.verify_audit(target).sound
-    assert app.App.open(target).audit.unfinished()[0].kind == "backup", "it was made while the backup was going on"
+    assert app.App.open(target).audit.unfinished() == []
 
 
 def test_elsewhere_with_keys_it_is_the_same_agent(saved_with_keys: Path, workspace: Workspace, tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_elsewhere_with_keys_it_is_the_same_agent(saved_with_keys: Path, workspa
     assert done.keys == "from the backup"
     assert target.secret_key.read_bytes() == workspace.secret_key.read_bytes()
     assert target.secret_key.stat().st_mode & 0o777 == 0o600
-    assert not (target.root / "keys.sealed").exists()
+    assert not (target.root / ".backup").exists()
     assert app.verify_audit(target).sound
     assert "key installed" not in kinds(target)[-1:]
 
@@ -59,7 +59,7 @@ def test_a_wrong_passphrase_restores_nothing(saved_with_keys: Path, tmp_path: Pa
 def test_sealed_keys_are_not_left_lying_when_not_wanted(saved_with_keys: Path, tmp_path: Path) -> None:
     target = Workspace(tmp_path / "elsewhere")
     assert app.restore(saved_with_keys, target, replace=False, passphrase=None).keys == "new"
-    assert not (target.root / "keys.sealed").exists()
+    assert not (target.root / ".backup").exists()
 
 
 def test_a_workspace_that_is_there_is_kept_and_replaced_only_on_purpose(saved: Path, workspace: Workspace) -> None:
@@ -119,12 +119,56 @@ def test_a_damaged_archive_restores_nothing(saved: Path, workspace: Workspace) -
     assert {path: path.stat().st_ino for path in workspace.root.rglob("*")} == before
 
 
-def test_a_backup_whose_audit_was_broken_before_is_refused(opened: app.App, tmp_path: Path) -> None:
-    log = opened.workspace.audit / "2026-11.jsonl"
-    log.write_bytes(log.read_bytes().replace(b"workspace created", b"workspace crested"))
-    made = opened.backup(tmp_path / "b.tar.gz", None, quiet)
-    with pytest.raises(BackupError, match="audit in this backup does not hold"):
-        app.restore(made.path, Workspace(tmp_path / "elsewhere"), replace=False, passphrase=None)
+@pytest.mark.parametrize("broken", ["audit", "law", "key", "settings", "soul"])
+def test_a_broken_workspace_is_replaced(saved: Path, workspace: Workspace, broken: str) -> None:
+    """These are the cases that a restore exists for."""
+    if broken in ("audit", "law"):
+        path = workspace.law / f"{broken}.db"
+        for side in workspace.law.glob(f"{broken}.db-*"):
+            side.unlink()
+        path.write_bytes(b"this is not a database, whatever it was before" * 20)
+    elif broken == "key":
+        workspace.secret_key.chmod(0o644)
+    else:
+        (workspace.settings if broken == "settings" else workspace.soul).write_text("[[[")
+    done = app.restore(saved, workspace, replace=True, passphrase=None)
+    assert app.App.open(workspace).constitution.laws
+    assert app.verify_audit(workspace).sound
+    assert done.keys == ("new" if broken == "key" else "kept from the workspace that was there")
+
+
+def test_places_where_nothing_can_be_restored_are_clear_errors(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for place, says in (("file", "is a file"), ("file/below", "nothing was restored")):
+        with pytest.raises(BackupError, match=says):
+            app.restore(saved, Workspace(tmp_path / place), replace=True, passphrase=None)
+    with pytest.raises(BackupError, match="mount point"):
+        app.restore(saved, Workspace(Path("/proc")), replace=True, passphrase=None)
+
+
+def test_a_swap_that_fails_takes_nothing_away(
+    saved: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever rename fails, the old workspace is whole somewhere, and nothing staged is left behind."""
+    real = Path.rename
+
+    def failing(self: Path, target: Path) -> Path:
+        if "restoring" in self.name:
+            raise OSError(16, "Device or resource busy")
+        return real(self, target)
+
+    (workspace.root / "USER.md").write_text("newer")
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(BackupError, match="busy"):
+        app.restore(saved, workspace, replace=True, passphrase=None)
+    found = [path.read_text() for path in workspace.root.parent.glob("*/USER.md")]
+    found += [path.read_text() for path in workspace.root.parent.glob(".*/USER.md")]
+    assert "newer" in found
+    monkeypatch.setattr("metnos.core.files.exchange", lambda *_: False)
+    (workspace.root / "USER.md").write_text("newest")
+    with pytest.raises(BackupError, match="busy"):
+        app.restore(saved, workspace, replace=True, passphrase=None)
+    assert (workspace.root / "USER.md").read_text() == "newest"
 
 
 def test_killed_at_any_moment_there_is_a_whole_workspace(saved: Path, workspace: Workspace) -> None:

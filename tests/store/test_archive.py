@@ -45,7 +45,9 @@ def make(tree: Path, target: Path, signer: Signer) -> archive.Manifest:
     writer = archive.Writer(target, lambda _name, _size: None)
     try:
         writer.add_tree(tree, keep=lambda _name: True)
-        return writer.finish("2026-11-15T12:00:00.000Z", "0", signer)
+        manifest = writer.finish("2026-11-15T12:00:00.000Z", "0", signer)
+        writer.publish()
+        return manifest
     finally:
         writer.discard()
 
@@ -68,7 +70,7 @@ def test_what_goes_in_comes_out(tree: Path, tmp_path: Path, signer: Signer) -> N
 def test_any_tool_opens_it(tree: Path, tmp_path: Path, signer: Signer) -> None:
     make(tree, tmp_path / "a.tar.gz", signer)
     with tarfile.open(tmp_path / "a.tar.gz") as tar:
-        assert tar.getnames()[-1] == "manifest.json"
+        assert tar.getnames()[-1] == archive.MANIFEST
 
 
 def test_an_archive_never_replaces_a_file(tree: Path, tmp_path: Path, signer: Signer) -> None:
@@ -148,7 +150,7 @@ def forge(target: Path, members: list[tuple[tarfile.TarInfo, bytes]], signer: Si
         for info, content in members:
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
-        info = tarfile.TarInfo("manifest.json")
+        info = tarfile.TarInfo(archive.MANIFEST)
         info.size = len(raw)
         tar.addfile(info, io.BytesIO(raw))
 
@@ -204,7 +206,7 @@ def test_what_comes_out_is_closed_to_others(tmp_path: Path, signer: Signer) -> N
 def test_an_archive_of_a_newer_format_says_so(tmp_path: Path, signer: Signer) -> None:
     raw = json.dumps({"format": 2, "signature": ""}).encode()
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
-        info = tarfile.TarInfo("manifest.json")
+        info = tarfile.TarInfo(archive.MANIFEST)
         info.size = len(raw)
         tar.addfile(info, io.BytesIO(raw))
     with pytest.raises(BackupError, match="newer Metnos"):

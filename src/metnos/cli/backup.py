@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from metnos import app
 from metnos.cli import Choice
-from metnos.cli.opening import open_app
+from metnos.cli.opening import look_after
 from metnos.cli.output import json_option, note, print_json
 from metnos.cli.passphrase import passphrase_option, read_passphrase
 from metnos.cli.progress import Bar
@@ -25,14 +26,17 @@ def backup(choice: Choice, target: Path | None, with_keys: bool, passphrase_file
     """
     if passphrase_file and not with_keys:
         raise click.UsageError("--passphrase-file goes with --with-keys")
-    app = open_app(choice)
-    chosen = app.backup_target()
+    workspace = choice.workspace()
+    look_after(choice)
+    chosen = app.backup_target(workspace)
     if target is not None:
         chosen = target / chosen.name if target.is_dir() else target
     passphrase = read_passphrase(passphrase_file, confirm=True) if with_keys else None
     with Bar("backing up") as bar:
-        made = app.backup(chosen.absolute(), passphrase, bar.step)
+        made = app.backup(workspace, chosen.absolute(), passphrase, bar.step)
     manifest = made.manifest
+    if made.faults:
+        note(f"the audit in it was broken already ({made.faults[0].detail}): metnos audit verify")
     if as_json:
         print_json({"path": str(made.path), "files": len(manifest.members), "bytes": manifest.size,
                     "skipped": list(manifest.skipped), "with_keys": with_keys})  # fmt: skip

@@ -3,6 +3,7 @@
 from metnos.app import App
 from metnos.cli import Choice
 from metnos.cli.output import note
+from metnos.core.errors import MetnosError, WorkspaceError
 from metnos.law.constitution import MODIFIED, Standing
 
 
@@ -11,3 +12,13 @@ def open_app(choice: Choice) -> App:
     if app.standing is Standing.MODIFIED:
         note(f'SOUL.md was edited since the last start; the audit now says "{MODIFIED}"')
     return app
+
+
+def look_after(choice: Choice) -> None:
+    """Open it as far as it can be, for commands that must work on a broken workspace: what is broken is said."""
+    try:
+        open_app(choice)
+    except WorkspaceError:
+        raise
+    except MetnosError as error:
+        note(error.what)

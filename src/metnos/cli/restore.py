@@ -6,9 +6,10 @@ import click
 
 from metnos import app
 from metnos.cli import Choice
-from metnos.cli.output import json_option, print_json
+from metnos.cli.output import json_option, note, print_json
 from metnos.cli.passphrase import passphrase_option, read_passphrase
 from metnos.law.backup import SEALED_KEYS
+from metnos.law.restore import NEW_KEY
 
 
 @click.command()
@@ -51,12 +52,16 @@ def restore(
     passphrase = read_passphrase(passphrase_file, confirm=False) if with_keys else None
     workspace = choice.workspace()
     done = app.restore(archive, workspace, replace=replace, passphrase=passphrase)
+    if done.faults:
+        note(f"the audit in it was broken already ({done.faults[0].detail}): metnos audit verify")
     if as_json:
         kept = str(done.kept) if done.kept else None
         print_json({**facts, "workspace": str(workspace.root), "kept": kept, "keys": done.keys})
         return
     click.echo(f"Restored {len(manifest.members)} files to {workspace.root}")
     click.echo(f"The agent's key: {done.keys}")
+    if done.keys == NEW_KEY:
+        click.echo("The key it was backed up with is not here, so this agent has a new one; its audit says so.")
     if done.kept:
         click.echo(f"What was there before is kept at {done.kept}")
 

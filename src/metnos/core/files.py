@@ -7,6 +7,7 @@ moment between making and protecting them. Does not guarantee anything on file s
 
 import contextlib
 import ctypes
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -15,6 +16,7 @@ PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 PLAIN_FILE = 0o644
 
+_NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)  # what file systems such as FAT answer
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -36,11 +38,25 @@ def create(path: Path, content: bytes, *, mode: int = PLAIN_FILE) -> bool:
         return False
     staged = _stage(path, content, mode)
     try:
+        return place(staged, path)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+def place(staged: Path, path: Path) -> bool:
+    """Give a finished file beside ``path`` that name, unless something has it already; says whether it did."""
+    try:
         os.link(staged, path)  # unlike a rename, a link never replaces
     except FileExistsError:
         return False
-    finally:
-        staged.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+        except FileExistsError:
+            return False
+        staged.replace(path)
     sync_folder(path.parent)
     return True
 

@@ -1,6 +1,6 @@
 """Putting a backup back.
 
-Rules: an archive is checked whole, unpacked beside the workspace, its databases and its audit proven there, and only
+Rules: an archive is checked whole, unpacked beside the workspace, its databases and its audit looked at there, and only
 then takes the workspace's place at one stroke. A workspace that is there already is never overwritten: it must be
 replaced on purpose, and then it is kept under another name. Keys come from the archive if they are in it and the
 passphrase opens them, else from the workspace that is replaced if it is the same agent; an agent without its old key
@@ -8,6 +8,8 @@ gets a new one, which the audit then says.
 """
 
 import base64
+import contextlib
+import errno
 import itertools
 import json
 import shutil
@@ -18,14 +20,14 @@ from pathlib import Path, PurePosixPath
 from metnos.core import files, sign
 from metnos.core.canon import sha256_file
 from metnos.core.clock import Clock
-from metnos.core.errors import BackupError, KeyFileError
+from metnos.core.errors import BackupError, KeyFileError, MetnosError
 from metnos.core.seal import unseal
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.law.audit import read_head
 from metnos.law.audit_line import Entry
-from metnos.law.audit_verify import verify
+from metnos.law.audit_verify import Fault, verify
 from metnos.law.backup import SEALED_KEYS
 from metnos.store import archive
 from metnos.store.archive import Manifest
@@ -34,46 +36,78 @@ from metnos.store.file import is_database
 
 RESTORED = "workspace restored"
 REPLACED = "workspace replaced"
+NEW_KEY = "new"
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore did: what came back, where the old workspace is kept, and where the keys came from."""
+    """What came back, where the old workspace is kept, where the keys came from, and what was wrong with the audit."""
 
     manifest: Manifest
     kept: Path | None
     keys: str
+    faults: tuple[Fault, ...]
 
 
-def restore(
-    source: Path, workspace: Workspace, settings: Settings, clock: Clock, *, replace: bool, passphrase: str | None
-) -> Restored:
+def restore(source: Path, workspace: Workspace, clock: Clock, *, replace: bool, passphrase: str | None) -> Restored:
     """Put the archive ``source`` in the place of ``workspace``."""
-    occupied = workspace.root.exists() and any(workspace.root.iterdir())
-    if occupied and not replace:
-        raise BackupError(
-            f"there is a workspace at {workspace.root} already",
-            fix="Use --replace to put the backup in its place (the old one is kept beside it), or name another place"
-            " with --workspace.",
-        )
-    workspace.root.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{workspace.root.name}.restoring-", dir=workspace.root.parent))
+    try:
+        occupied = _refuse_bad_place(workspace.root, replace=replace)
+        workspace.root.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{workspace.root.name}.restoring-", dir=workspace.root.parent))
+        unpacked = staging.stat().st_ino
+    except OSError as error:
+        raise _cannot(error, workspace.root) from error
     try:
         staged = Workspace(staging)
         manifest = archive.read(source, into=staging)
         keys = _place_keys(staged, workspace, manifest, passphrase)
-        _prove(staged, manifest)
+        faults = _prove(staged, manifest)
         digest = sha256_file(source)
-        if occupied and workspace.secret_key.exists():
-            founding.take_seat(workspace, settings, clock).audit.append(Entry(REPLACED, digests={"archive": digest}))
-    except BaseException:
-        shutil.rmtree(staging)
+        if occupied:
+            _say_goodbye(workspace, clock, digest)
+        kept = _take_place(staging, workspace.root, occupied, clock)
+    except BaseException as error:
+        # After the exchange that name holds the old workspace, which is never removed.
+        if staging.exists() and staging.stat().st_ino == unpacked:
+            shutil.rmtree(staging)
+        if isinstance(error, OSError):
+            raise _cannot(error, workspace.root) from error
         raise
-    # From here on the staging name may hold the old workspace, so nothing is ever removed again.
-    kept = _take_place(staging, workspace.root, occupied, clock)
-    founding.found(workspace, settings, clock)
-    founding.take_seat(workspace, settings, clock).audit.append(Entry(RESTORED, digests={"archive": digest}))
-    return Restored(manifest, kept, keys)
+    # The restored settings may be what is broken, and these acts need none of them.
+    founding.found(workspace, Settings.model_construct(), clock)
+    seat = founding.take_seat(workspace, Settings.model_construct(), clock)
+    seat.audit.append(Entry(RESTORED, digests={"archive": digest}))
+    return Restored(manifest, kept, keys, faults)
+
+
+def _refuse_bad_place(root: Path, *, replace: bool) -> bool:
+    """Whether there is something at ``root`` to be replaced; refuses if that is not wanted or not possible."""
+    if root.exists() and not root.is_dir():
+        raise BackupError(f"{root} is a file, not a folder", fix="Name another place with --workspace.")
+    if root.is_mount():
+        what = f"{root} is a mount point, which cannot be replaced at one stroke"
+        raise BackupError(what, fix="Restore to a folder below it, or beside it, with --workspace.")
+    occupied = root.exists() and any(root.iterdir())
+    if occupied and not replace:
+        raise BackupError(
+            f"there is a workspace at {root} already",
+            fix="Use --replace to put the backup in its place (the old one is kept beside it), or name another place"
+            " with --workspace.",
+        )
+    return occupied
+
+
+def _say_goodbye(workspace: Workspace, clock: Clock, digest: str) -> None:
+    """Record in the old workspace that it was replaced. One so broken that it cannot is why it is being replaced."""
+    with contextlib.suppress(MetnosError):
+        seat = founding.take_seat(workspace, Settings.model_construct(), clock)
+        seat.audit.append(Entry(REPLACED, digests={"archive": digest}))
+
+
+def _cannot(error: OSError, root: Path) -> BackupError:
+    fix = "Free some space." if error.errno == errno.ENOSPC else "Check who owns the folder above it."
+    return BackupError(f"nothing was restored to {root}: {error.strerror or error}", fix=fix)
 
 
 def _place_keys(staged: Workspace, current: Workspace, manifest: Manifest, passphrase: str | None) -> str:
@@ -86,9 +120,12 @@ def _place_keys(staged: Workspace, current: Workspace, manifest: Manifest, passp
                 "the passphrase does not open the keys in this backup", fix="Nothing was restored. Try again."
             )
         sealed.unlink()
+        sealed.parent.rmdir()
         _unpack_keys(content, staged)
         return "from the backup"
     sealed.unlink(missing_ok=True)
+    shutil.rmtree(sealed.parent, ignore_errors=True)
+    staged.keys.mkdir(mode=files.PRIVATE_FOLDER, exist_ok=True)
     if _same_agent(current, manifest):
         for path in current.keys.iterdir():
             if path.is_file() and not path.is_symlink():
@@ -97,7 +134,7 @@ def _place_keys(staged: Workspace, current: Workspace, manifest: Manifest, passp
     # The archived public key has no secret half here: a new pair is made, and the audit will say so.
     staged.public_key.unlink(missing_ok=True)
     sign.make_keys(staged.secret_key, staged.public_key)
-    return "new"
+    return NEW_KEY
 
 
 def _unpack_keys(content: bytes, staged: Workspace) -> None:
@@ -114,8 +151,8 @@ def _same_agent(current: Workspace, manifest: Manifest) -> bool:
         return False
 
 
-def _prove(staged: Workspace, manifest: Manifest) -> None:
-    """Every database sound, and the audit unbroken up to the head that was archived with it."""
+def _prove(staged: Workspace, manifest: Manifest) -> tuple[Fault, ...]:
+    """Every database sound, and what is wrong with the audit: that was so before, and must not stop a restore."""
     for member in manifest.members:
         path = staged.root / member.path
         if path.is_file() and is_database(path):
@@ -127,13 +164,9 @@ def _prove(staged: Workspace, manifest: Manifest) -> None:
     if not staged.audit_db.exists():
         raise BackupError("this backup holds no audit", fix="Use another backup.")
     database = Database(staged.audit_db, read_only=True)
-    report = verify(staged.audit, read_head(database), manifest.public_key)
+    faults = verify(staged.audit, read_head(database), manifest.public_key).faults
     database.close()
-    if report.faults:
-        fault = report.faults[0]
-        raise BackupError(
-            f"the audit in this backup does not hold: {fault.place}: {fault.detail}", fix="Use another backup."
-        )
+    return faults
 
 
 def _take_place(staging: Path, root: Path, occupied: bool, clock: Clock) -> Path | None:
@@ -144,10 +177,15 @@ def _take_place(staging: Path, root: Path, occupied: bool, clock: Clock) -> Path
     else:
         kept = _free_name(f"{root}.before-restore-{clock.now():%Y%m%dT%H%M%SZ}")
         if files.exchange(staging, root):
+            # The staging name now holds the old workspace: give it its own before anything else can go wrong.
             staging.rename(kept)
         else:
             root.rename(kept)
-            staging.rename(root)
+            try:
+                staging.rename(root)
+            except OSError:
+                kept.rename(root)
+                raise
     files.sync_folder(root.parent)
     return kept
 

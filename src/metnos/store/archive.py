@@ -1,7 +1,7 @@
 """An archive of files and databases: a plain ``.tar.gz`` that any tool opens, with a signed list of what is in it.
 
-Rules: the list (``manifest.json``, the last member) names every file with its size and sha256 and is signed; an archive
-is only given its name after it was read back and found whole; nothing is unpacked from one that is not. Databases go in
+Rules: the list (the last member, below ``.backup/``) names every file with its size and sha256 and is signed; an
+archive is only given its name after it was read back and found whole; nothing is unpacked from one that is not. Databases go in
 as consistent copies, also while they are written to. Links, sockets and devices are not archived but reported. Names
 that lead out of the folder, or that the list does not hold, are refused.
 """
@@ -21,13 +21,14 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from metnos.core import files
-from metnos.core.canon import Json, canonical_json
+from metnos.core.canon import Json, canonical_json, sha256_file
 from metnos.core.errors import BackupError
 from metnos.core.sign import Signer, verify
 from metnos.store.file import copy_database, is_database
 
 PURPOSE = "archive"
-MANIFEST = "manifest.json"
+OWN = ".backup/"  # what the archive itself adds; no file of the tree may have such a name
+MANIFEST = f"{OWN}manifest.json"
 _FORMAT = 1
 _CHUNK = 1 << 20
 _MAX_MANIFEST = 64 << 20
@@ -81,7 +82,8 @@ class Writer:
     def add_tree(self, root: Path, *, keep: Callable[[str], bool]) -> None:
         """Every file below ``root`` whose relative name ``keep`` wants, databases as consistent copies."""
         for path, name in _walk(root, keep):
-            if path.is_symlink() or not path.is_file():
+            _refuse_unreadable_name(name)
+            if path.is_symlink() or not path.is_file() or name.startswith(OWN):
                 self._skipped.append(name)
             elif not _is_side_file(path):
                 with contextlib.suppress(FileNotFoundError):  # one that went away meanwhile is not there to be kept
@@ -102,7 +104,7 @@ class Writer:
         self._add(io.BytesIO(content), name, len(content), files.PRIVATE_FILE)
 
     def finish(self, made: str, version: str, signer: Signer) -> Manifest:
-        """Write the signed list, read everything back, and only then give the archive its name."""
+        """Write the signed list and read everything back. The archive has no name yet: see `publish`."""
         manifest = Manifest(made, version, signer.public, tuple(self._members), tuple(self._skipped))
         body = manifest.body()
         signature = signer.sign(PURPOSE, canonical_json(body))
@@ -112,12 +114,16 @@ class Writer:
         self._file.flush()
         os.fsync(self._file.fileno())
         read(self._staged)
-        try:
-            os.link(self._staged, self._target)  # unlike a rename, a link never replaces
-        except FileExistsError as error:
-            raise BackupError(f"{self._target} is there already", fix="Name another file with --to.") from error
-        files.sync_folder(self._target.parent)
         return manifest
+
+    def digest(self) -> str:
+        """The finished archive's digest."""
+        return sha256_file(self._staged)
+
+    def publish(self) -> None:
+        """Give the finished archive its name."""
+        if not files.place(self._staged, self._target):
+            raise BackupError(f"{self._target} is there already", fix="Name another file with --to.")
 
     def discard(self) -> None:
         """Remove what was staged; after `finish` the archive itself stays."""
@@ -213,7 +219,7 @@ def _parse_manifest(raw: bytes | None, archive: Path) -> Manifest:
         manifest = replace(Manifest(**data, members=members), skipped=tuple(data["skipped"]))
         if verify(manifest.public_key, PURPOSE, canonical_json(manifest.body()), signature):
             return manifest
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(archive, "its list of files cannot be read") from error
     raise _damaged(archive, "its list of files is not the one that was signed")
 
@@ -223,7 +229,7 @@ def _damaged(archive: Path, detail: str) -> BackupError:
 
 
 def _walk(root: Path, keep: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
-    for folder, inner, names in os.walk(root):
+    for folder, inner, names in os.walk(root, onerror=_raise):
         base = Path(folder)
         links = [name for name in inner if (base / name).is_symlink()]
         inner.sort()
@@ -232,6 +238,19 @@ def _walk(root: Path, keep: Callable[[str], bool]) -> Iterator[tuple[Path, str]]
             relative = path.relative_to(root).as_posix()
             if keep(relative):
                 yield path, relative
+
+
+def _raise(error: OSError) -> None:
+    """A folder that cannot be read must not be left out without a word, as `os.walk` would."""
+    raise error
+
+
+def _refuse_unreadable_name(name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        shown = name.encode(errors="backslashreplace").decode()
+        raise BackupError(f"the name of {shown} is not valid UTF-8", fix="Rename that file.") from error
 
 
 def _is_side_file(path: Path) -> bool:
