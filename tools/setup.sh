@@ -9,13 +9,14 @@ set -eu
 kind=${1:?usage: sh tools/setup.sh run|dev}
 cd "$(dirname "$0")/.."
 venv=.venv
-lock="lock/$kind.txt"
 
 say() { printf 'metnos: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 # Two makes at once must not write one environment together.
 if [ -z "${METNOS_SETUP_LOCKED:-}" ] && command -v flock >/dev/null 2>&1; then
+    (: >>"$venv.lock") 2>/dev/null || die "this folder cannot be written: check who owns $(pwd)"
+    flock -n "$venv.lock" true || say "waiting for another set-up to finish ..."
     METNOS_SETUP_LOCKED=1 exec flock "$venv.lock" sh tools/setup.sh "$kind"
 fi
 unset METNOS_SETUP_LOCKED
@@ -48,43 +49,55 @@ install_system_packages() {
     [ -n "$wanted" ] || return 0
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         say "installing system packages: $wanted"
-        # A refused list refresh is not fatal: the lists on the machine may do.
-        apt-get update -qq >/dev/null 2>&1 || true
         # shellcheck disable=SC2086 -- a list of package names
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wanted >/dev/null ||
-            say "could not install: $wanted"
+        apt_install $wanted || say "could not install: $wanted"
     elif command -v apt-get >/dev/null 2>&1; then
-        say "missing system packages. Type this once:  sudo apt-get install -y $wanted"
+        ask_for "apt-get update && apt-get install -y $wanted"
     elif command -v dnf >/dev/null 2>&1; then
-        say "missing system packages. Type this once:  sudo dnf install -y bubblewrap"
+        ask_for "dnf install -y bubblewrap"
     elif command -v pacman >/dev/null 2>&1; then
-        say "missing system packages. Type this once:  sudo pacman -S bubblewrap"
+        ask_for "pacman -S bubblewrap"
     else
-        say "missing system packages: install '$wanted' with your system's package manager"
+        say "missing system packages: install '$wanted' with your system's package manager, then type the same again"
     fi
-    can_make_venv || die "cannot make a Python environment without the packages named above"
+    can_make_venv || exit 1
 }
 
-wanted_stamp() {
-    "$python" - "$lock" <<'PY'
-import hashlib, sys
-parts = [open(name, "rb").read() for name in (sys.argv[1], "pyproject.toml", "tools/setup.sh")]
-parts[1] = parts[1].split(b"\n[tool.")[0]  # how the tools are set up changes nothing that is installed
-print(hashlib.sha256(b"\0".join([sys.version.encode(), *parts])).hexdigest())
+apt_install() {
+    # A refused list refresh is not fatal: the lists on the machine may do. What apt says matters only if it fails.
+    apt-get update -qq >/dev/null 2>&1 || true
+    said=$(DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" 2>&1) || {
+        printf '%s\n' "$said" >&2
+        return 1
+    }
+}
+
+ask_for() {
+    say "missing system packages. Type this once, then the same again:"
+    if command -v sudo >/dev/null 2>&1; then say "  sudo sh -c '$1'"; else say "  su -c '$1'"; fi
+}
+
+# What the environment was made from. It holds absolute paths, so a checkout that moved needs a new one.
+stamp_of() {
+    "$python" - "$@" <<'PY'
+import hashlib, os, sys
+parts = [open(name, "rb").read() for name in sys.argv[1:]]
+parts = [part.split(b"\n[tool.")[0] for part in parts]  # how the tools are set up changes nothing that is installed
+print(hashlib.sha256(b"\0".join([sys.version.encode(), os.fsencode(os.getcwd()), *parts])).hexdigest())
 PY
 }
 
 install_with_uv() {
     export UV_COMPILE_BYTECODE=1  # imports cost twice the CPU without it
-    uv venv -q --python "$python" --clear "$venv"
-    uv pip sync -q --python "$venv/bin/python" --require-hashes "$lock"
+    [ -n "$usable" ] || uv venv -q --python "$python" --clear "$venv"
+    uv pip sync -q --python "$venv/bin/python" --require-hashes "lock/$kind.txt"
     uv pip install -q --python "$venv/bin/python" --no-deps --no-build-isolation -e .
 }
 
 install_with_pip() {
-    "$python" -m venv --clear "$venv"
+    [ -n "$usable" ] || "$python" -m venv --clear "$venv"
     export PIP_DISABLE_PIP_VERSION_CHECK=1
-    "$venv/bin/python" -m pip install -q --require-hashes -r "$lock"
+    "$venv/bin/python" -m pip install -q --require-hashes -r "lock/$kind.txt"
     "$venv/bin/python" -m pip install -q --no-deps --no-build-isolation -e .
 }
 
@@ -92,22 +105,35 @@ python=$(find_python)
 install_system_packages
 
 # The dev environment holds all of the run one, so either stamp serves `make run`.
-stamp=$(wanted_stamp)
+base=$(stamp_of pyproject.toml tools/setup.sh)
 for made in "$kind" dev; do
     [ "$kind" = run ] || [ "$made" = dev ] || continue
-    this=$stamp
-    [ "$made" = "$kind" ] || this=$(lock="lock/$made.txt" wanted_stamp)
-    if [ "$(cat "$venv/stamp-$made" 2>/dev/null)" = "$this" ] && "$venv/bin/python" -c '' 2>/dev/null; then
+    if [ "$(cat "$venv/stamp-$made" 2>/dev/null)" = "$base $(stamp_of "lock/$made.txt")" ] &&
+        "$venv/bin/python" -c '' 2>/dev/null; then
         exit 0
     fi
 done
 
+# An environment that is only out of date is brought up to date in place: something may be running in it.
+usable=""
+if [ "$(cat "$venv/stamp-base" 2>/dev/null)" = "$base" ] && "$venv/bin/python" -c '' 2>/dev/null; then usable=yes; fi
 if command -v uv >/dev/null 2>&1; then
     say "making the environment with uv ..."
-    install_with_uv
+    install=install_with_uv
 else
-    say "making the environment with venv and pip (about a minute) ..."
-    install_with_pip
+    say "making the environment with venv and pip (well under a minute on most machines) ..."
+    install=install_with_pip
 fi
-printf '%s\n' "$stamp" > "$venv/stamp-$kind"
+rm -f "$venv"/stamp-*
+# A shell of its own, because a condition switches `set -e` off inside functions.
+set +e
+(
+    set -e
+    $install
+)
+code=$?
+set -e
+[ "$code" = 0 ] || die "the packages could not be installed. Is the network there? Then type the same again."
+printf '%s\n' "$base" > "$venv/stamp-base"
+printf '%s %s\n' "$base" "$(stamp_of "lock/$kind.txt")" > "$venv/stamp-$kind"
 say "ready"

@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -102,7 +103,9 @@ def test_without_a_workspace_it_says_how_to_make_one(arguments: str) -> None:
 
 def test_a_reader_that_has_enough_is_no_error() -> None:
     metnos("init")
-    ran = subprocess.run(f"{PROGRAM} config show | head -1", shell=True, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        f"{shlex.quote(str(PROGRAM))} config show | head -1", shell=True, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0
     assert ran.stderr == ""
 
@@ -142,3 +145,40 @@ def test_completion_completes() -> None:
 def test_python_m_metnos_is_the_same() -> None:
     line = [str(Path(PROGRAM).with_name("python")), "-m", "metnos", "version"]
     assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == metnos("version").out
+
+
+def shell(after: str) -> subprocess.CompletedProcess[bytes]:
+    line = f"{shlex.quote(str(PROGRAM))} config show {after}"
+    return subprocess.run(line, shell=True, capture_output=True, check=False)
+
+
+def test_odd_places_and_names_end_in_a_sentence(tmp_path: Path) -> None:
+    """No input, file or permission ends in a traceback."""
+    metnos("init")
+    odd = [
+        metnos("--workspace", os.fsdecode(b"/tmp/\xff-no-such"), "audit", "tail"),
+        metnos("--workspace", "/dev/null/x", "audit", "tail"),
+        metnos("--workspace", str(tmp_path / "[bold]x[/bold]\n\x1b[31m"), "doctor"),
+        metnos("config", "show", HOME="/nonexistent", METNOS_HOME=""),
+        metnos("doctor", LANG="C", LC_ALL="C", PYTHONUTF8="0"),
+        metnos("audit", "tail", "-n", "99999999999999999999"),
+        metnos("config", "set", "models.main.name", os.fsdecode(b"\xff")),
+        metnos("doctor", TMPDIR="/nonexistent"),
+    ]
+    for ran in odd:
+        assert "Traceback" not in ran.err, ran.err
+        assert ran.code in (0, 1, 2)
+    assert "\x1b[31m" not in odd[2].out
+    assert shell(">&-").returncode in (0, 1)
+    full = shell(">/dev/full")
+    assert (full.returncode, b"No space left" in full.stderr) == (1, True)
+
+
+def test_pipes_and_folders_in_the_place_of_files_are_clear_errors(tmp_path: Path) -> None:
+    metnos("--workspace", str(tmp_path / "w"), "init")
+    (tmp_path / "w" / "SOUL.md").unlink()
+    os.mkfifo(tmp_path / "w" / "SOUL.md")
+    (tmp_path / "w" / ".audit" / "2027-01.jsonl").mkdir()
+    ran = metnos("--workspace", str(tmp_path / "w"), "doctor")
+    assert ran.code == 1
+    assert "is not a file" in ran.out

@@ -129,9 +129,9 @@ class TestAudit:
     def test_tail_show_and_verify(self, root: Path) -> None:
         lines = data(metnos("audit", "tail", "--json"))
         assert isinstance(lines, list)
-        assert [line["kind"] for line in lines] == ["workspace created", "key installed", "constitution pinned"]
-        assert "key installed" in metnos("audit", "tail", "-n", "2").out
-        assert "workspace created" not in metnos("audit", "tail", "-n", "2").out
+        assert [line["kind"] for line in lines] == ["key installed", "workspace created", "constitution pinned"]
+        assert "workspace created" in metnos("audit", "tail", "-n", "2").out
+        assert "key installed" not in metnos("audit", "tail", "-n", "2").out
         assert data(metnos("audit", "show", "2", "--json")) == lines[1]
         assert lines[1]["hash"] in metnos("audit", "show", "2").out
         assert metnos("audit", "verify").out.startswith("sound: 3 lines")
@@ -139,7 +139,7 @@ class TestAudit:
 
     def test_tampering_is_found_and_named(self, root: Path) -> None:
         (log,) = (root / ".audit").iterdir()
-        log.write_bytes(log.read_bytes().replace(b"key installed", b"key instulled"))
+        log.write_bytes(log.read_bytes().replace(b"workspace created", b"workspace crested"))
         ran = metnos("audit", "verify")
         assert ran.code == 1
         assert re.search(rf"^changed +{log.name}:2 ", ran.out, re.MULTILINE)

@@ -62,7 +62,7 @@ def test_a_file_that_is_not_text_or_not_readable(tmp_path: Path) -> None:
         settings.load(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["METNOS_STORE__BUSY_TIMEOUT", "METNOS_STORE", "METNOS_NONSENSE"])
+@pytest.mark.parametrize("name", ["METNOS_STORE__BUSY_TIMEOUT", "METNOS_STORE", "METNOS_NONSENSE", "metnos_store"])
 def test_a_variable_that_sets_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "1")
     with pytest.raises(SettingsError, match=name):
@@ -103,7 +103,18 @@ class TestWhichWorkspace:
         monkeypatch.setenv("XDG_DATA_HOME", "relative/is/ignored")
         assert settings.find_workspace().root == home / ".local" / "share" / "metnos"
 
+    def test_an_account_without_a_home_can_name_one(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Path, "home", _no_home)
+        assert settings.find_workspace(str(tmp_path)).root == tmp_path
+        with pytest.raises(SettingsError) as caught:
+            settings.find_workspace()
+        assert "--workspace" in caught.value.fix
+
     def test_relative_and_home_names_are_made_whole(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
         assert settings.find_workspace("here").root == tmp_path / "here"
         assert settings.find_workspace("~/there").root == tmp_path / "home" / "there"
+
+
+def _no_home() -> Path:
+    raise RuntimeError("Could not determine home directory.")

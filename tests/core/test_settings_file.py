@@ -54,6 +54,16 @@ def test_a_value_that_does_not_fit_writes_nothing(tmp_path: Path) -> None:
     assert path.read_text() == ""
 
 
+@pytest.mark.parametrize("text", ["models = {main = {name = 'a'}}\n", "[models]\n[disk]\n[models.main]\nname = 'a'\n"])
+def test_tables_may_be_written_in_any_way(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "metnos.toml"
+    path.write_text(text)
+    settings_file.write_value(path, "models.main.name", settings_file.check_value(path, "models.main.name", "b"))
+    settings_file.write_value(path, "models.main.timeout_s", 2.0)
+    assert settings.load(path).settings.models.main.name == "b"
+    assert settings.load(path).settings.models.main.timeout_s == 2.0
+
+
 def test_a_value_where_a_table_should_be_is_named(tmp_path: Path) -> None:
     path = tmp_path / "metnos.toml"
     path.write_text("disk = 3\n")

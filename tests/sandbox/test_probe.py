@@ -1,6 +1,7 @@
 """The probe in the real sandbox, and in sandboxes with one wall missing: each missing wall must show."""
 
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -24,8 +25,13 @@ def test_the_real_sandbox_holds() -> None:
 def weakened(tmp_path: Path, change: str) -> str:
     """A bubblewrap that is called with one wall less: a small program that edits its arguments."""
     script = tmp_path / "bwrap"
-    start = f"#!{sys.executable} -IS\nimport json, os, sys\nwords = sys.argv[1:]\nat = words.index('--remount-ro')\n"
-    script.write_text(f"{start}{change}\nos.execv({str(find_bwrap(''))!r}, ['bwrap', *words])\n")
+    edit = tmp_path / "edit.py"
+    edit.write_text(
+        f"import json, os, sys\nwords = sys.argv[1:]\nat = words.index('--remount-ro')\n{change}\n"
+        f"os.execv({str(find_bwrap(''))!r}, ['bwrap', *words])\n"
+    )
+    # Not a first line that names the interpreter: its path may hold a space.
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -IS {shlex.quote(str(edit))} "$@"\n')
     script.chmod(stat.S_IRWXU)
     return str(script)
 
@@ -57,11 +63,26 @@ def test_a_sandbox_that_does_not_start_is_red(tmp_path: Path) -> None:
     assert "sysctl" in check.fix
 
 
-@pytest.mark.parametrize("answer", ["print('no json'); sys.exit(0)", "print('[]'); sys.exit(0)", "sys.exit(0)"])
-def test_a_sandbox_that_answers_nonsense_is_red(tmp_path: Path, answer: str) -> None:
-    check = probe.check(weakened(tmp_path, answer), 30)
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("no json", "no readable answer"),
+        ("[]", "no readable answer"),
+        ("", "no readable answer"),
+        ("{}", "another question"),
+    ],
+)
+def test_a_sandbox_that_answers_nonsense_is_red(tmp_path: Path, answer: str, says: str) -> None:
+    check = probe.check(weakened(tmp_path, f"print({answer!r}); sys.exit(0)"), 30)
     assert check.level is Level.RED
-    assert "no readable answer" in check.found
+    assert says in check.found
+
+
+def test_a_place_where_the_probe_cannot_be_set_up_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / ("x" * 120)  # a socket's name must be shorter than this
+    deep.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(deep))
+    assert probe.check("", 30).level is Level.RED
 
 
 def test_a_sandbox_that_hangs_is_red(tmp_path: Path) -> None:

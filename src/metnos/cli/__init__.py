@@ -6,6 +6,7 @@ wrong, 130 interrupted. Answers go to standard output, everything else to standa
 """
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -90,9 +91,13 @@ def cli(ctx: click.Context, workspace: str | None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a file name may be no text, and must not stop an answer
     try:
         code = cli.main(arguments, prog_name="metnos", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -106,6 +111,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read us has enough. Python would complain once more while it shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
+    except OSError as error:
+        # A border: whatever the system refuses ends as a sentence and not as a traceback.
+        where = f": {error.filename}" if error.filename else ""
+        _show(
+            MetnosError(f"the system refused: {error.strerror or error}{where}", fix="Check who owns it, and the disk.")
+        )
+        return FAILED
     return code if isinstance(code, int) else FINE
 
 

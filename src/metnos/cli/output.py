@@ -35,7 +35,7 @@ def print_table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], styles: Mapping[int, str] | None = None
 ) -> None:
     """Rows under headings: drawn on a terminal, aligned in a pipe. ``styles`` colours whole rows by their index."""
-    texts = [[str(cell) for cell in row] for row in rows]
+    texts = [[inert(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         _print_plain([list(columns), *texts])
         return
@@ -56,9 +56,9 @@ def print_check(check: Check, width: int) -> None:
     """One line of the doctor, and a second one with what to type if something is to be done."""
     click.secho(f" {MARKS[check.level]} ", fg=COLOURS[check.level], bold=True, nl=False)
     click.secho(f"{check.name:<{width}}", bold=True, nl=False)
-    click.echo(f"  {hanging(check.found, width + 5)}")
+    click.echo(f"  {hanging(inert(check.found), width + 5)}")
     if check.fix:
-        click.secho(f"   {'':<{width}}  → {hanging(check.fix, width + 7)}", fg="cyan")
+        click.secho(f"   {'':<{width}}  → {hanging(inert(check.fix), width + 7)}", fg="cyan")
 
 
 def counted(number: int, noun: str) -> str:
@@ -68,7 +68,12 @@ def counted(number: int, noun: str) -> str:
 
 def note(text: str) -> None:
     """Something worth knowing that is not the answer."""
-    click.secho(f"note: {text}", fg="yellow", err=True)
+    click.secho(f"note: {inert(text)}", fg="yellow", err=True)
+
+
+def inert(text: str) -> str:
+    """Text from outside without what a terminal would obey: control characters are shown as their number."""
+    return "".join(char if char.isprintable() or char == "\n" else f"\\x{ord(char):02x}" for char in text)
 
 
 def hanging(text: str, indent: int) -> str:

@@ -148,14 +148,14 @@ class Loaded:
 
 def find_workspace(named: str | None = None) -> Workspace:
     """Which workspace is meant: the one named, else ``METNOS_HOME``, else the XDG default."""
-    home = _home()
     chosen = named or os.environ.get(HOME_VARIABLE)
     if not chosen:
         data_home = os.environ.get("XDG_DATA_HOME", "")
         # The XDG rules say to ignore a relative value.
-        base = Path(data_home) if data_home.startswith("/") else home / ".local" / "share"
-        chosen = str(base / "metnos")
-    return Workspace(canonical_path(chosen, cwd=Path.cwd(), home=home))
+        chosen = f"{data_home}/metnos" if data_home.startswith("/") else "~/.local/share/metnos"
+    home = _home() if chosen.startswith("~") else Path("/")  # an account may have none, and not need one
+    cwd = Path("/") if chosen.startswith("/") else Path.cwd()
+    return Workspace(canonical_path(chosen, cwd=cwd, home=home))
 
 
 def load(path: Path) -> Loaded:
@@ -235,9 +235,10 @@ def _variables() -> tuple[str, ...]:
     known = {key.name for key in keys()}
     found = []
     for variable in sorted(os.environ):
-        if not variable.startswith(_PREFIX) or variable == HOME_VARIABLE:
+        # The library reads variables whatever their letter case, so they are checked whatever it is.
+        if not variable.upper().startswith(_PREFIX) or variable == HOME_VARIABLE:
             continue
-        name = variable.removeprefix(_PREFIX).lower().replace("__", ".")
+        name = variable[len(_PREFIX) :].lower().replace("__", ".")
         if name not in known:
             raise SettingsError(f"the environment variable {variable} sets nothing", fix=nearest(name))
         found.append(name)

@@ -4,12 +4,11 @@ Rules: what the owner wrote, comments and order included, stays as it is; a valu
 before anything is written; the file is replaced whole.
 """
 
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
 import tomlkit
-from tomlkit.container import Container
-from tomlkit.items import Table
 
 from metnos.core import files
 from metnos.core.errors import SettingsError, UsageError
@@ -39,6 +38,8 @@ def template() -> str:
 def check_value(path: Path, name: str, text: str) -> Any:
     """What ``text`` means as the value of the setting ``name``. Raises if it does not fit."""
     require_key(name)
+    if any(0xD800 <= ord(char) <= 0xDFFF for char in text):  # what an argument holds that is no UTF-8
+        raise UsageError(f"the value for `{name}` is not valid UTF-8", fix="Type it as text.")
     data = read_file(path)
     table = data
     *sections, leaf = name.split(".")
@@ -61,12 +62,12 @@ def write_value(path: Path, name: str, value: Any) -> None:
     """Set one key in the file and leave all the rest as it stands."""
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     *sections, leaf = name.split(".")
-    table: Container | Table = document
+    table: MutableMapping[str, Any] = document
     for section in sections:
         if section not in table:
-            table.add(section, tomlkit.table())
+            table[section] = tomlkit.table()
         inner = table[section]
-        if not isinstance(inner, Table | Container):
+        if not isinstance(inner, MutableMapping):
             raise SettingsError(f"{path}: `{section}` is not a table", fix=f"Make it one: [{'.'.join(sections)}]")
         table = inner
     table[leaf] = value

@@ -4,7 +4,8 @@ Rules: the list is code, and no setting, grant or approval lifts it. It is appli
 (`metnos.core.canon`), so no spelling leads around it, and letter case does not matter, because some disks ignore it. A
 rule for a home holds in every home and in every copy of one, and so does a rule for a workspace. Does not guarantee
 anything about a hard link or a bind mount that gives a forbidden file another name: the sandbox shows executors only
-what their manifest names.
+what their manifest names. Says nothing of a folder that holds a forbidden path: whoever moves or removes a whole folder
+must ask for everything in it.
 """
 
 import re
@@ -25,7 +26,7 @@ class Rule:
     """What is forbidden and, in a few words, what it is. Everything below a match is forbidden too.
 
     Patterns stand between white space. One that begins with ``/`` starts at the root of the file system, any other may
-    stand anywhere; ``*`` is any text within one component.
+    stand anywhere; ``*`` is any text within one component, ``?`` any one character.
     """
 
     what: str
@@ -35,7 +36,7 @@ class Rule:
     def compiled(self) -> re.Pattern[str]:
         parts = []
         for pattern in self.patterns.split():
-            glob = re.escape(pattern.lstrip("/")).replace(r"\*", "[^/]*")
+            glob = re.escape(pattern.lstrip("/")).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
             parts.append(("/" if pattern.startswith("/") else "(?:/.*)?/") + glob)
         return re.compile(f"(?:{'|'.join(parts)})(?:/.*)?", re.IGNORECASE | re.DOTALL)
 
@@ -43,6 +44,18 @@ class Rule:
 RULES = (
     Rule("an agent's own keys and records", ".keys .audit .law"),
     Rule("an agent's constitution and settings, which only its owner changes", "SOUL.md metnos.toml", reading=False),
+    Rule(
+        "the system's own programs and configuration",
+        "/etc /usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /snap /var/lib /var/spool /run /efi",
+        reading=False,
+    ),
+    Rule(
+        "programs and settings that other programs run",
+        """.local/bin bin/activate* *.pth sitecustomize.py usercustomize.py .gitconfig .config/git .git/config .vimrc
+        .vim .config/nvim .emacs* .config/emacs .tmux.conf .config/sway .config/i3 .config/hypr
+        .local/share/applications .local/share/gnome-shell .config/Code .vscode""",
+        reading=False,
+    ),
     Rule(
         "the kernel's and the devices' own trees",
         "/proc /sys /dev /boot /efi /lib/modules /usr/lib/modules /usr/src /run/udev /etc/udev /etc/modprobe.d"
@@ -52,12 +65,14 @@ RULES = (
         "this machine's passwords and rights",
         "/etc/shadow* /etc/gshadow* /etc/passwd- /etc/group- /etc/sudoers* /etc/security /etc/pam.d /etc/polkit-1"
         " /etc/krb5.keytab /etc/ssl/private /etc/wireguard /etc/openvpn /etc/ipsec* /etc/letsencrypt"
-        " /etc/NetworkManager/system-connections /var/lib/sss /run/secrets /run/credentials",
+        " /etc/NetworkManager/system-connections /etc/wpa_supplicant /etc/netplan /etc/kubernetes /var/lib/sss"
+        " /var/lib/docker /var/lib/kubelet /run/secrets /run/credentials /run/user /run/docker* /run/podman"
+        " /run/containerd etc/shadow* etc/gshadow*",
     ),
     Rule(
         "keys",
         """.ssh /etc/ssh .gnupg .pki .putty .age .minisign .signify .step id_rsa* id_dsa* id_ecdsa* id_ed25519*
-        *.pem *.ppk *.p12 *.pfx *.jks *.keystore *.kdbx *.kdb .ethereum .electrum .bitcoin .monero .config/Exodus
+        *.pem *.key *.ppk *.p12 *.pfx *.jks *.keystore *.kdbx *.kdb .ethereum .electrum .bitcoin .monero .config/Exodus
         wallet.dat""",
     ),
     Rule(
@@ -70,7 +85,7 @@ RULES = (
         .local/share/keyrings .local/share/kwalletd .kde/share/apps/kwallet .cache/keyring-* .Xauthority .ICEauthority
         .config/pulse/cookie .smbcredentials .config/msmtp .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc
         .config/neomutt .mutt .databrickscfg .snowflake .cache/huggingface/token .env .env.* .envrc .htpasswd
-        .config/evolution .local/share/evolution .config/goa-1.0""",
+        .config/evolution .local/share/evolution .config/goa-1.0 .vnc .claude .codex .config/openai""",
     ),
     Rule(
         "files that a shell or a session runs when it starts",
@@ -97,8 +112,9 @@ RULES = (
         .config/Element snap/firefox snap/chromium snap/brave snap/opera snap/thunderbird snap/bitwarden
         .var/app/org.mozilla.* .var/app/com.google.Chrome* .var/app/org.chromium.* .var/app/com.brave.*
         .var/app/com.microsoft.Edge* .var/app/com.vivaldi.* .var/app/io.gitlab.librewolf* .var/app/org.keepassxc.*
-        .var/app/com.bitwarden.* .var/app/org.signal.* .cache/mozilla .cache/google-chrome* .cache/chromium
-        .cache/BraveSoftware .cache/thunderbird cookies.sqlite logins.json key4.db Login*Data""",
+        .var/app/com.bitwarden.* .var/app/org.signal.* .var/app/org.telegram.* .var/app/com.discordapp.*
+        snap/telegram-desktop snap/signal-desktop snap/discord .config/mozilla .cache/mozilla .cache/google-chrome*
+        .cache/chromium .cache/BraveSoftware .cache/thunderbird cookies.sqlite logins.json key4.db Login?Data""",
     ),
 )
 

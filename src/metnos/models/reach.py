@@ -32,7 +32,7 @@ def check(model: ModelSettings) -> Check:
         )
     try:
         listed = _list_models(model)
-    except (URLError, HTTPException, OSError, ValueError) as error:
+    except (URLError, HTTPException, OSError, ValueError, RecursionError) as error:
         return Check.red(
             NAME, f"{model.url} does not answer: {_reason(error)}", "Start the server, or correct models.main.url"
         )
@@ -54,7 +54,7 @@ def _list_models(model: ModelSettings) -> list[str]:
         data = json.loads(answer.read(_MAX_ANSWER))
     listed = data["data"] if isinstance(data, dict) and isinstance(data.get("data"), list) else None
     if listed is None:
-        raise ValueError("that is not an OpenAI-compatible server")
+        raise ValueError("no list of models")
     return [str(entry["id"]) for entry in listed if isinstance(entry, dict) and "id" in entry]
 
 
@@ -63,6 +63,6 @@ def _reason(error: Exception) -> str:
         return f"HTTP {error.code}"
     if isinstance(error, URLError):
         return str(getattr(error.reason, "strerror", None) or error.reason)
-    if isinstance(error, json.JSONDecodeError):
+    if isinstance(error, ValueError | RecursionError):
         return "that is not an OpenAI-compatible server"
     return str(error) or type(error).__name__

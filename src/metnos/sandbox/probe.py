@@ -42,6 +42,10 @@ def check(bwrap: str, timeout_s: float) -> Check:
         inside = probe(bwrap, timeout_s)
     except SandboxError as error:
         return Check.red(NAME, error.what, error.fix or INSTALL)
+    except OSError as error:
+        return Check.red(
+            NAME, f"the probe could not be set up: {error.strerror or error}", "Check TMPDIR and the disk."
+        )
     escaped = [f"{what}: {', '.join(where)}" for what, where in inside.items() if where]
     if escaped:
         return Check.red(
@@ -68,7 +72,10 @@ def probe(bwrap: str, timeout_s: float) -> Reached:
         as_root = os.getuid() == 0
         line = command(program, Profile(read_only=((reach, _PROGRAM),)), python, as_root=as_root)
         uid = str(UNPRIVILEGED) if as_root else "-"
-        return _ask([*line, uid, json.dumps(_LIMITS), _PROGRAM, question], timeout_s)
+        inside = _ask([*line, uid, json.dumps(_LIMITS), _PROGRAM, question], timeout_s)
+    if inside.keys() != control.keys():
+        raise SandboxError("the sandbox probe answered another question than it was asked", fix="Try again.")
+    return inside
 
 
 @contextlib.contextmanager
@@ -111,7 +118,9 @@ def _process_with_secret(secret: str) -> Iterator[None]:
 def _ask(line: list[str], timeout_s: float) -> Reached:
     try:
         # The environment that bubblewrap itself is started with is readable inside as /proc/1/environ: it gets none.
-        done = subprocess.run(line, env={}, capture_output=True, timeout=timeout_s, check=False, cwd="/")
+        done = subprocess.run(
+            line, env={}, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=False, cwd="/"
+        )
     except subprocess.TimeoutExpired as error:
         raise SandboxError(f"the sandbox probe did not end within {timeout_s:g} seconds", fix="Try again.") from error
     except OSError as error:

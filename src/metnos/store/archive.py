@@ -1,9 +1,9 @@
 """An archive of files and databases: a plain ``.tar.gz`` that any tool opens, with a signed list of what is in it.
 
 Rules: the list (the last member, below ``.backup/``) names every file with its size and sha256 and is signed; an
-archive is only given its name after it was read back and found whole; nothing is unpacked from one that is not. Databases go in
-as consistent copies, also while they are written to. Links, sockets and devices are not archived but reported. Names
-that lead out of the folder, or that the list does not hold, are refused.
+archive is only given its name after it was read back and found whole; nothing is unpacked from one that is not.
+Databases go in as consistent copies, also while they are written to. Links, sockets and devices are not archived but
+reported. Names that lead out of the folder, or that the list does not hold, are refused.
 """
 
 import contextlib
