@@ -140,7 +140,8 @@ def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]
     yield store_check.check_features()
     try:
         settings = load(workspace.settings).settings
-        yield Check.green("settings", f"{workspace.settings} reads well")
+        found = "reads well" if workspace.settings.exists() else "is not there, so every setting has its default"
+        yield Check.green("settings", f"{workspace.settings} {found}")
     except MetnosError as error:
         yield Check.red("settings", error.what, error.fix)
         settings = Settings.model_construct()

@@ -110,6 +110,16 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
     assert ran.stderr == ""
 
 
+def test_a_reader_that_leaves_in_the_middle_is_no_error() -> None:
+    with subprocess.Popen([str(PROGRAM), "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        errors = running.stderr.read()
+    assert (running.returncode, errors) == (0, b"")
+
+
 def test_an_interrupt_ends_with_130() -> None:
     metnos("init")
     with subprocess.Popen(

