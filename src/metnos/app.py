@@ -15,7 +15,7 @@ from typing import Any
 from metnos.core import settings_file
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, SystemClock, from_text
-from metnos.core.errors import KeyFileError, MetnosError, WorkspaceError
+from metnos.core.errors import ConstitutionError, KeyFileError, MetnosError, SettingsError, WorkspaceError
 from metnos.core.records import Check
 from metnos.core.settings import Loaded, Settings, load
 from metnos.core.workspace import Workspace
@@ -167,8 +167,11 @@ def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
     yield from store_check.check_databases(workspace.root)
     try:
         app = App.open(workspace, clock)
+    except SettingsError:
+        return  # said already
     except MetnosError as error:
-        yield Check.red("keys" if isinstance(error, KeyFileError) else "constitution", error.what, error.fix)
+        name = {KeyFileError: "keys", ConstitutionError: "constitution"}.get(type(error), "records")
+        yield Check.red(name, error.what, error.fix)
         return
     yield _check_constitution(app)
     yield _check_audit(app)

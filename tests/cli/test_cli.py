@@ -133,6 +133,7 @@ def test_an_interrupt_ends_with_130() -> None:
     assert b"Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_colours_on_a_terminal_and_none_in_a_pipe() -> None:
     metnos("init")
     for arguments in (("doctor",), ("config", "show"), ("audit", "tail"), ("audit", "verify"), ()):
@@ -162,6 +163,7 @@ def shell(after: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(line, shell=True, capture_output=True, check=False)
 
 
+@pytest.mark.slow
 def test_odd_places_and_names_end_in_a_sentence(tmp_path: Path) -> None:
     """No input, file or permission ends in a traceback."""
     metnos("init")

@@ -63,11 +63,13 @@ def faults(workspace: Workspace) -> list[tuple[Wrong, str]]:
     "change",
     [
         pytest.param(lambda raw, at: raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :], id="lowest bit"),
-        pytest.param(lambda raw, at: raw[:at] + bytes([raw[at] ^ 0x20]) + raw[at + 1 :], id="letter case"),
-        pytest.param(lambda raw, at: raw[:at] + raw[at + 1 :], id="removed"),
-        pytest.param(lambda raw, at: raw[:at] + raw[at : at + 1] + raw[at:], id="doubled"),
-        pytest.param(lambda raw, at: raw[:at] + b" " + raw[at:], id="space put in"),
-        pytest.param(lambda raw, at: raw[:at] + b"\n" + raw[at:], id="line break put in"),
+        pytest.param(
+            lambda raw, at: raw[:at] + bytes([raw[at] ^ 0x20]) + raw[at + 1 :], id="letter case", marks=pytest.mark.slow
+        ),
+        pytest.param(lambda raw, at: raw[:at] + raw[at + 1 :], id="removed", marks=pytest.mark.slow),
+        pytest.param(lambda raw, at: raw[:at] + raw[at : at + 1] + raw[at:], id="doubled", marks=pytest.mark.slow),
+        pytest.param(lambda raw, at: raw[:at] + b" " + raw[at:], id="space put in", marks=pytest.mark.slow),
+        pytest.param(lambda raw, at: raw[:at] + b"\n" + raw[at:], id="line break put in", marks=pytest.mark.slow),
     ],
 )
 def test_every_byte_of_every_line_counts(

@@ -150,12 +150,13 @@ def test_a_broken_workspace_can_be_backed_up_and_restored(opened: app.App, tmp_p
     log.write_bytes(log.read_bytes().replace(b"workspace created", b"workspace crested"))
     made = app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
     assert made.faults[0].place == "2026-11.jsonl:2"
-    (opened.workspace.soul).unlink()
-    app.found(opened.workspace)
-    again = app.backup(opened.workspace, tmp_path / "c.tar.gz", None, quiet)
-    done = app.restore(again.path, Workspace(tmp_path / "elsewhere"), replace=False, passphrase=None)
+    elsewhere = Workspace(tmp_path / "elsewhere")
+    done = app.restore(made.path, elsewhere, replace=False, passphrase=None)
     assert done.faults[0].place == "2026-11.jsonl:2"
-    assert app.App.open(Workspace(tmp_path / "elsewhere")).constitution.laws
+    assert elsewhere.soul.read_text() == "not a constitution"
+    elsewhere.soul.unlink()
+    app.found(elsewhere)
+    assert app.App.open(elsewhere).constitution.laws
 
 
 def test_it_is_recorded(opened: app.App, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Seat:
 
 def found(workspace: Workspace, settings: Settings, clock: Clock) -> list[str]:
     """Make what is missing of a workspace; returns the names of what this call made."""
-    made = list(_make_files(workspace))
+    made = complete(workspace)
     seat = take_seat(workspace, settings, clock)
     with seat.db.write():  # two may be founding at once, and one record of it is enough
         install_key(seat)
@@ -45,6 +45,17 @@ def found(workspace: Workspace, settings: Settings, clock: Clock) -> list[str]:
             seat.audit.append(Entry(CREATED, counts={"files": len(made)}))
     constitution.uphold(constitution.read(workspace.soul), seat.db, seat.audit, seat.signer, clock)
     return made
+
+
+def complete(workspace: Workspace) -> list[str]:
+    """Make the files and folders that are missing, and the key; returns the names of what this call made."""
+    try:
+        return list(_make_files(workspace))
+    except OSError as error:
+        raise WorkspaceError(
+            f"the workspace cannot be made: {error.strerror}: {error.filename or workspace.root}",
+            fix="Choose a folder you may write to: metnos --workspace FOLDER init",
+        ) from error
 
 
 def take_seat(workspace: Workspace, settings: Settings, clock: Clock) -> Seat:
@@ -84,22 +95,16 @@ def _make_files(workspace: Workspace) -> Iterator[str]:
     root = workspace.root
     if root.exists() and not root.is_dir():
         raise WorkspaceError(f"{root} is a file, not a folder", fix="Name another place with --workspace.")
-    try:
-        files.private_folder(root)
-        for folder in workspace.folders:
-            files.private_folder(folder)
-        if sign.make_keys(workspace.secret_key, workspace.public_key):
-            yield f"{workspace.keys.name}/{workspace.secret_key.name}"
-        for name in LONG_MEMORY:
-            if files.create(root / name, _text(name), mode=files.PRIVATE_FILE):
-                yield name
-        if files.create(workspace.settings, template().encode(), mode=files.PRIVATE_FILE):
-            yield workspace.settings.name
-    except OSError as error:
-        raise WorkspaceError(
-            f"the workspace cannot be made: {error.strerror}: {error.filename or root}",
-            fix="Choose a folder you may write to: metnos --workspace FOLDER init",
-        ) from error
+    files.private_folder(root)
+    for folder in workspace.folders:
+        files.private_folder(folder)
+    if sign.make_keys(workspace.secret_key, workspace.public_key):
+        yield f"{workspace.keys.name}/{workspace.secret_key.name}"
+    for name in LONG_MEMORY:
+        if files.create(root / name, _text(name), mode=files.PRIVATE_FILE):
+            yield name
+    if files.create(workspace.settings, template().encode(), mode=files.PRIVATE_FILE):
+        yield workspace.settings.name
 
 
 def _text(name: str) -> bytes:

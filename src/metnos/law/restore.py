@@ -74,9 +74,10 @@ def restore(source: Path, workspace: Workspace, clock: Clock, *, replace: bool, 
         if isinstance(error, OSError):
             raise _cannot(error, workspace.root) from error
         raise
-    # The restored settings may be what is broken, and these acts need none of them.
-    founding.found(workspace, Settings.model_construct(), clock)
+    # The restored settings or Laws may be what is broken; these acts need neither, and the next start will say so.
+    founding.complete(workspace)
     seat = founding.take_seat(workspace, Settings.model_construct(), clock)
+    founding.install_key(seat)
     seat.audit.append(Entry(RESTORED, digests={"archive": digest}))
     return Restored(manifest, kept, keys, faults)
 
@@ -177,8 +178,11 @@ def _take_place(staging: Path, root: Path, occupied: bool, clock: Clock) -> Path
     else:
         kept = _free_name(f"{root}.before-restore-{clock.now():%Y%m%dT%H%M%SZ}")
         if files.exchange(staging, root):
-            # The staging name now holds the old workspace: give it its own before anything else can go wrong.
-            staging.rename(kept)
+            # The staging name now holds the old workspace; if it cannot get a better one, it keeps that.
+            try:
+                staging.rename(kept)
+            except OSError:
+                kept = staging
         else:
             root.rename(kept)
             try:
