@@ -49,7 +49,7 @@ install_system_packages() {
     [ -n "$wanted" ] || return 0
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         say "installing system packages: $wanted"
-        # shellcheck disable=SC2086 -- a list of package names
+        # shellcheck disable=SC2086 # a list of package names
         apt_install $wanted || say "could not install: $wanted"
     elif command -v apt-get >/dev/null 2>&1; then
         ask_for "apt-get update && apt-get install -y $wanted"
