@@ -13,24 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from metnos.core.errors import StoreBusy, StoreError
 from metnos.store.db import Database, Durability, Transaction
-from metnos.store.migrations import Migration
+from store.items import SCHEMA, add, names
 from support import at_once
-
-SCHEMA = (Migration("0001_items", ("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",)),)
-
-
-@pytest.fixture
-def db(tmp_path: Path) -> Database:
-    return Database(tmp_path / "store.db", SCHEMA, busy_timeout_s=5)
-
-
-def add(db: Database, name: str) -> None:
-    with db.write() as tx:
-        tx.execute("INSERT INTO items (name) VALUES (?)", (name,))
-
-
-def names(db: Database) -> list[str]:
-    return [name for (name,) in db.query("SELECT name FROM items ORDER BY id")]
 
 
 def test_a_new_file_is_private_and_in_wal_mode(db: Database) -> None:

@@ -52,6 +52,7 @@ def test_a_full_disk_loses_nothing_and_says_so() -> None:
         (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreBusy),
         (sqlite3.SQLITE_LOCKED, StoreBusy),
         (sqlite3.SQLITE_FULL, StoreFull),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, StoreFull),
         (sqlite3.SQLITE_CORRUPT_VTAB, StoreCorrupt),
         (sqlite3.SQLITE_NOTADB, StoreCorrupt),
     ],

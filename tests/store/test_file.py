@@ -9,23 +9,7 @@ from metnos.core.errors import StoreCorrupt
 from metnos.store.check import check_databases
 from metnos.store.db import Database
 from metnos.store.file import copy_database, is_database
-from metnos.store.migrations import Migration
-
-SCHEMA = (Migration("0001_items", ("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",)),)
-
-
-@pytest.fixture
-def db(tmp_path: Path) -> Database:
-    return Database(tmp_path / "store.db", SCHEMA, busy_timeout_s=5)
-
-
-def add(db: Database, name: str) -> None:
-    with db.write() as tx:
-        tx.execute("INSERT INTO items (name) VALUES (?)", (name,))
-
-
-def names(db: Database) -> list[str]:
-    return [name for (name,) in db.query("SELECT name FROM items ORDER BY id")]
+from store.items import SCHEMA, add
 
 
 def held(path: Path) -> int:

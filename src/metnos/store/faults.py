@@ -54,5 +54,7 @@ def translate(error: sqlite3.Error, path: Path) -> Exception:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None or code & _PRIMARY not in _MEANINGS:
         return error
-    kind, what, fix = _MEANINGS[code & _PRIMARY]
+    # The shared-memory file is the one place where SQLite calls a full disk a failed one.
+    meant = sqlite3.SQLITE_FULL if code == sqlite3.SQLITE_IOERR_SHMSIZE else code & _PRIMARY
+    kind, what, fix = _MEANINGS[meant]
     return kind(what.format(path=path, detail=error), fix=fix)
