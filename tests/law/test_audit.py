@@ -307,7 +307,7 @@ def _append_for_ever(workspace: Workspace, pipe: int, name: str) -> None:
 def test_killed_writers_lose_no_line_and_break_no_chain(workspace: Workspace) -> None:
     chance = random.Random(3)
     acknowledged: set[str] = set()
-    for round_ in range(50):
+    for round_ in range(55):
         writers = []
         for writer in range(4):
             ours, theirs = os.pipe()
