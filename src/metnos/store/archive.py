@@ -128,8 +128,9 @@ class Writer:
     def discard(self) -> None:
         """Remove what was staged; after `finish` the archive itself stays."""
         self._staged.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # what is still in its buffer may not fit on the disk, and is not wanted
-            self._file.close()
+        for stream in (self._gzip, self._file):
+            with contextlib.suppress(OSError):  # what is still in a buffer may not fit on the disk, and is not wanted
+                stream.close()
 
     def _add(self, source: IO[bytes], name: str, size: int, mode: int) -> None:
         self._members.append(self._put(source, name, size, mode))

@@ -98,7 +98,7 @@ class Database:
         self._forget_connections()
         refuse_what_is_no_database(path)
         if read_only:
-            self._connections().reader()
+            self._connections().reader(self._connect)
         else:
             self._migrate(migrations, clock or SystemClock())
 
@@ -109,7 +109,7 @@ class Database:
         """A transaction that holds the write lock; all of it is committed, or, on any exception, none."""
         if self._read_only:
             raise StoreError(f"{self.path} was opened for reading only")
-        connection = self._connections().writer()
+        connection = self._connections().writer(self._connect)
         self._refuse_replaced()
         depth = self._depth()
         begin, commit, rollback = _bracket(depth)
@@ -186,7 +186,7 @@ class Database:
     def _viewing(self) -> sqlite3.Connection:
         """The connection to read with: inside ``write()`` the writer's own, which alone sees what is not committed."""
         connections = self._connections()
-        return connections.writer() if self._depth() else connections.reader()
+        return connections.writer(self._connect) if self._depth() else connections.reader(self._connect)
 
     def _connections(self) -> "_Connections":
         """This thread's connections."""
@@ -196,7 +196,7 @@ class Database:
             self._forget_connections()
         connections: _Connections | None = getattr(self._local, "connections", None)
         if connections is None:
-            connections = self._local.connections = _Connections(self._connect)
+            connections = self._local.connections = _Connections()
             self._opened.add(connections)
         return connections
 
@@ -269,22 +269,24 @@ class Database:
 
 
 class _Connections:
-    """One thread's connections to one database: closed when the thread ends, unless they came over a fork."""
+    """One thread's connections to one database: closed when the thread ends, unless they came over a fork.
 
-    def __init__(self, connect: Callable[..., sqlite3.Connection]) -> None:
-        self._connect = connect
+    Knows nothing of its `Database`, because a ring of references would leave the closing to chance.
+    """
+
+    def __init__(self) -> None:
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
         self._pid = os.getpid()
 
-    def reader(self) -> sqlite3.Connection:
+    def reader(self, connect: Callable[..., sqlite3.Connection]) -> sqlite3.Connection:
         if self._reader is None:
-            self._reader = self._connect(can_write=False)
+            self._reader = connect(can_write=False)
         return self._reader
 
-    def writer(self) -> sqlite3.Connection:
+    def writer(self, connect: Callable[..., sqlite3.Connection]) -> sqlite3.Connection:
         if self._writer is None:
-            self._writer = self._connect(can_write=True)
+            self._writer = connect(can_write=True)
         return self._writer
 
     def close(self) -> None:
