@@ -22,7 +22,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law import backup as backing
 from metnos.law import constitution as constituting
-from metnos.law.audit import Audit, read_head
+from metnos.law.audit import Audit, look_at
 from metnos.law.audit_line import Entry
 from metnos.law.audit_verify import Report, verify
 from metnos.law.backup import Backup
@@ -34,7 +34,6 @@ from metnos.sandbox import probe
 from metnos.store import archive
 from metnos.store import check as store_check
 from metnos.store.archive import Manifest, Progress
-from metnos.store.db import Database
 
 SETTING_CHANGED = "setting changed"
 # No clock that tells an earlier time can be right: this program did not exist then.
@@ -114,18 +113,14 @@ def read_backup(source: Path) -> Manifest:
 
 
 def verify_audit(workspace: Workspace) -> Report:
-    """Prove the audit. Reads only, and needs neither the secret key nor a constitution."""
+    """Prove the audit, also while others write to it. Needs neither the secret key nor a constitution."""
     refuse_missing(workspace)
-    head = None
-    if workspace.audit_db.exists():
-        database = Database(workspace.audit_db, read_only=True)
-        head = read_head(database)
-        database.close()
+    look = look_at(workspace)
     try:
         public_key = workspace.public_key.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         public_key = ""  # without it the signatures cannot hold, and the report says so
-    return verify(workspace.audit, head, public_key)
+    return verify(workspace.audit, look, public_key)
 
 
 def refuse_missing(workspace: Workspace) -> None:

@@ -181,6 +181,7 @@ def test_odd_places_and_names_end_in_a_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in ran.err, ran.err
         assert ran.code in (0, 1, 2)
     assert "\x1b[31m" not in odd[2].out
+    assert "\x1b[31m" not in metnos("--workspace", str(tmp_path / "\x1b[31m"), "audit", "tail").err
     assert shell(">&-").returncode in (0, 1)
     full = shell(">/dev/full")
     assert (full.returncode, b"No space left" in full.stderr) == (1, True)

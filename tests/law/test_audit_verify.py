@@ -17,6 +17,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.audit import MIGRATIONS, PURPOSE
 from metnos.law.audit_line import CHECKPOINT, GENESIS, AuditLine, Entry, checkpoint_message, parse
+from metnos.law.audit_log import look
 from metnos.law.audit_verify import Report, Wrong, verify
 from metnos.store.db import Database
 
@@ -84,9 +85,9 @@ def test_every_byte_of_every_line_counts(
         whole = path.read_bytes()
         for at in range(len(whole)):
             path.write_bytes(change(whole, at))
-            assert not verify(workspace.audit, head, key).sound, f"byte {at} of {path.name}"
+            assert not verify(workspace.audit, look(workspace.audit, head), key).sound, f"byte {at} of {path.name}"
         path.write_bytes(whole)
-    assert verify(workspace.audit, head, key).sound
+    assert verify(workspace.audit, look(workspace.audit, head), key).sound
 
 
 def test_a_changed_line_is_named(log: Workspace) -> None:
@@ -205,7 +206,7 @@ def test_another_key_than_the_recorded_one_is_found(log: Workspace) -> None:
 
 
 def test_lines_without_any_memory_of_them_are_found(log: Workspace) -> None:
-    report = verify(log.audit, None, log.public_key.read_text().strip())
+    report = verify(log.audit, look(log.audit, None), log.public_key.read_text().strip())
     assert [fault.wrong for fault in report.faults] == [Wrong.FOREIGN]
 
 
@@ -274,7 +275,7 @@ def test_no_random_edit_goes_unnoticed(data: st.DataObject, tmp_path_factory: py
     end = data.draw(st.integers(start, min(len(content), start + 400)))
     edited = content[:start] + data.draw(st.binary(max_size=50)) + content[end:]
     audit_log.path_of(folder, "2026-11").write_bytes(edited)
-    report = verify(folder, head, key)
+    report = verify(folder, look(folder, head), key)
     # Half a line behind the head is what a killed writer leaves, and no edit of what was acknowledged.
     untouched = edited.startswith(content) and b"\n" not in edited[len(content) :]
     assert report.sound == untouched

@@ -175,6 +175,16 @@ def test_what_cannot_be_recorded_is_not_made(opened: app.App, tmp_path: Path, mo
     assert not list(tmp_path.glob("*.tar.gz*")) + list(tmp_path.glob(".*.partial"))
 
 
+@pytest.mark.parametrize(
+    ("folder", "place"),
+    [("/safe", "/safe"), ("beside", "PARENT/beside"), ("~no-such-user/x", "PARENT/~no-such-user/x")],
+)
+def test_the_folder_may_be_anything(opened: app.App, folder: str, place: str) -> None:
+    opened.set_setting("backup.folder", folder)
+    target = app.backup_target(opened.workspace, opened.clock)
+    assert str(target.parent) == place.replace("PARENT", str(opened.workspace.root.parent))
+
+
 def test_where_it_goes_when_no_place_is_named(opened: app.App) -> None:
     assert (
         app.backup_target(opened.workspace, opened.clock)

@@ -132,8 +132,10 @@ def _mute() -> None:
 
 
 def _show(error: MetnosError) -> None:
+    from metnos.cli.output import inert  # only for a message, which may hold names from anywhere
+
     click.secho("error: ", fg="red", bold=True, err=True, nl=False)
-    click.echo(error.what, err=True)
+    click.echo(inert(error.what), err=True)
     if error.fix:
         click.secho("  fix: ", fg="cyan", bold=True, err=True, nl=False)
-        click.echo(error.fix, err=True)
+        click.echo(inert(error.fix), err=True)

@@ -33,8 +33,8 @@ def restore(
 ) -> None:
     """Put a backup back.
 
-    It is checked whole and unpacked beside the workspace; its databases and its audit are proven; only then does it
-    take the workspace's place, at one stroke.
+    It is checked whole and unpacked beside the workspace; its databases and its audit are looked at; only then does
+    it take the workspace's place, at one stroke.
     """
     if passphrase_file and not with_keys:
         raise click.UsageError("--passphrase-file goes with --with-keys")

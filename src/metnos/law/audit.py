@@ -15,7 +15,7 @@ from pathlib import Path
 
 from metnos.core import files
 from metnos.core.clock import Clock, to_text
-from metnos.core.errors import AuditError, StoreError
+from metnos.core.errors import AuditError, StoreBusy, StoreCorrupt, StoreError
 from metnos.core.sign import Signer
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log
@@ -29,7 +29,7 @@ from metnos.law.audit_line import (
     Entry,
     checkpoint_message,
 )
-from metnos.law.audit_log import Head
+from metnos.law.audit_log import Head, Look
 from metnos.store.db import Database, Durability, Transaction
 from metnos.store.migrations import Migration
 
@@ -100,10 +100,11 @@ class Audit:
             raise AuditError(what, fix=f"Mend that; `metnos audit show {intent.seq}` shows what was begun.") from error
 
     @contextlib.contextmanager
-    def still(self) -> Iterator[Head | None]:
-        """Hold the log still, settled, for as long as it takes to copy it; gives its head."""
+    def still(self) -> Iterator[Look]:
+        """Hold the log still, settled, for as long as it takes to copy it; gives a look at it."""
         with self._db.write() as tx:
-            yield self._settle(tx)
+            self._settle(tx)
+            yield audit_log.look(self.folder, read_head(tx))
 
     def head(self) -> Head | None:
         """The last line that was acknowledged."""
@@ -221,6 +222,24 @@ def _append_synced(path: Path, content: bytes) -> int:
 def _phase(entry: Entry, phase: str, intent: int | None = None) -> Entry:
     counts = dict(entry.counts) if intent is None else {**entry.counts, "intent": intent}
     return Entry(entry.kind, {**entry.names, "phase": phase}, entry.digests, counts)
+
+
+def look_at(workspace: Workspace) -> Look:
+    """A look at a log that others may be writing to. Changes nothing, and waits for whoever is writing a line."""
+    if not workspace.audit_db.exists():
+        return audit_log.look(workspace.audit, None)
+    try:
+        database = Database(workspace.audit_db, MIGRATIONS)
+        with database.write() as tx:  # only for the lock: nobody is in the middle of a line while we look
+            seen = audit_log.look(workspace.audit, read_head(tx))
+    except (StoreBusy, StoreCorrupt):
+        raise
+    except StoreError:
+        # It cannot be locked, as on a disk that is mounted read-only; then nobody writes to it either.
+        database = Database(workspace.audit_db, read_only=True)
+        seen = audit_log.look(workspace.audit, read_head(database))
+    database.close()
+    return seen
 
 
 def read_head(store: Database | Transaction) -> Head | None:

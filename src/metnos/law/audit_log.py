@@ -6,7 +6,7 @@ killed process or a foreign hand left behind the last line that the store knows 
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +56,20 @@ class Tail:
     lost: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The log at one moment: the head that the store remembers, what stands behind it, and how far each file goes.
+
+    Files only ever grow, so whoever reads just that far sees that moment, however much is written meanwhile. To be
+    taken while nobody writes: a line that is being written would look like one that a killed writer left.
+    """
+
+    remembered: Head | None
+    head: Head | None
+    tail: Tail | None
+    sizes: Mapping[str, int]
+
+
 def path_of(folder: Path, month: str) -> Path:
     return folder / f"{month}.jsonl"
 
@@ -99,6 +113,16 @@ def after_head(folder: Path, head: Head) -> Tail:
     if size < head.size:
         return Tail((), head.month, size, 0, foreign=False, lost=True)
     return _follow(folder, head, [head.month, *later])
+
+
+def look(folder: Path, remembered: Head | None) -> Look:
+    """Look at the log; costs no more than asking for the files' sizes, whatever their length."""
+    head = remembered or beginning(folder)
+    sizes = {month: path_of(folder, month).stat().st_size for month in months(folder)}
+    tail = after_head(folder, head) if head else None
+    if tail and tail.torn:
+        sizes[tail.month] = tail.size
+    return Look(remembered, head, tail, sizes)
 
 
 def beginning(folder: Path) -> Head | None:

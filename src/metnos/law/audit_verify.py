@@ -1,10 +1,11 @@
 """Proving the audit: every line as it was written, in its place, signed where it should be, and none missing.
 
-Pure but for reading the files: `verify` looks at a folder and a head and names each fault and where it stands. A tail
-that a killed process left is no fault: whole lines that follow are counted, half a line is mentioned as a note.
+Pure but for reading the files: `verify` takes a folder as someone looked at it and names each fault and where it
+stands. A tail that a killed process left is no fault: whole lines that follow are counted, half a line is mentioned as
+a note.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,7 +23,7 @@ from metnos.law.audit_line import (
     checkpoint_message,
 )
 from metnos.law.audit_line import parse as parse_line
-from metnos.law.audit_log import Head, Place
+from metnos.law.audit_log import Head, Look, Place
 
 
 class Wrong(StrEnum):
@@ -70,22 +71,19 @@ class _Found:
     seq: int  # its own number, or for a broken line the number that its place suggests
 
 
-def verify(folder: Path, head: Head | None, public_key: str) -> Report:
-    """Check the whole log in ``folder`` against what the store remembers and the agent's public key."""
+def verify(folder: Path, look: Look, public_key: str) -> Report:
+    """Check the whole log in ``folder``, as far as ``look`` saw it, against the store and the agent's public key."""
+    limit = look.head
     tail_notes: list[str] = []
-    sizes: dict[str, int] = {}
-    remembered, head = head, head or audit_log.beginning(folder)
-    limit = head
-    if head is not None:
-        tail = audit_log.after_head(folder, head)
-        if tail.torn:
-            tail_notes.append(f"half a line of {tail.torn} bytes stands at the end: a writer was killed; it is cut off")
-            sizes[tail.month] = tail.size
-        if tail.lines:
-            last = tail.lines[-1]
-            tail_notes.append(f"the store does not know of the last {len(tail.lines)} yet: a writer was killed")
-            limit = Head(last.seq, last.hash, last.month, tail.size)
-    found = list(_read(folder, sizes))
+    if look.tail and look.tail.torn:
+        tail_notes.append(
+            f"half a line of {look.tail.torn} bytes stands at the end: a writer was killed; it is cut off"
+        )
+    if look.tail and look.tail.lines:
+        last = look.tail.lines[-1]
+        tail_notes.append(f"the store does not know of the last {len(look.tail.lines)} yet: a writer was killed")
+        limit = Head(last.seq, last.hash, last.month, look.tail.size)
+    found = list(_read(folder, look.sizes))
     good = [each for each in found if each.line is not None]
     faults = [
         *_broken(found),
@@ -94,22 +92,23 @@ def verify(folder: Path, head: Head | None, public_key: str) -> Report:
         *_missing(found, limit),
         *_against_head(good, limit),
         *_signatures(good, public_key),
-        *_head_signature(remembered, public_key),
+        *_head_signature(look.remembered, public_key),
     ]
     return Report(
         lines=len(found),
-        files=len(audit_log.months(folder)),
+        files=len(look.sizes),
         checkpoints=sum(each.line.kind == CHECKPOINT for each in good if each.line),
         faults=tuple(sorted(faults, key=lambda fault: (fault.seq, fault.wrong))),
         notes=(*tail_notes, *_notes(good)),
     )
 
 
-def _read(folder: Path, sizes: dict[str, int]) -> Iterator[_Found]:
+def _read(folder: Path, sizes: Mapping[str, int]) -> Iterator[_Found]:
     expected = 1
-    for month in audit_log.months(folder):
+    for month in sorted(sizes):
         path = audit_log.path_of(folder, month)
-        content = path.read_bytes()[: sizes.get(month)]
+        with path.open("rb") as file:
+            content = file.read(sizes[month])
         for number, raw in enumerate(audit_log.raw_lines(content), start=1):
             line = parse_line(raw, month)
             seq = line.seq if line else expected

@@ -10,6 +10,7 @@ broken already is backed up all the same, and said: damage is when one needs a b
 import base64
 import errno
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +45,8 @@ class Backup:
 
 def default_target(workspace: Workspace, folder: str, clock: Clock) -> Path:
     """Where a backup goes when no place is named."""
-    chosen = Path(folder).expanduser() if folder else workspace.root.parent / "metnos-backups"
-    return chosen / f"metnos-{clock.now():%Y%m%dT%H%M%SZ}.tar.gz"
+    named = os.path.expanduser(folder or "metnos-backups")  # noqa: PTH111 -- Path raises on a home that is not there
+    return workspace.root.parent / named / f"metnos-{clock.now():%Y%m%dT%H%M%SZ}.tar.gz"
 
 
 def make(
@@ -94,13 +95,12 @@ def _fill(writer: Writer, workspace: Workspace, seat: Seat, passphrase: str | No
 
     writer.add_tree(workspace.root, keep=lambda name: is_ordinary(name) and name != COMMIT_POINT)
     writer.add_tree(workspace.root, keep=lambda name: name == COMMIT_POINT)
-    with seat.audit.still() as head:
+    with seat.audit.still() as look:
         writer.add_tree(workspace.root, keep=lambda name: name.startswith(last))
-        faults = verify(workspace.audit, head, seat.signer.public).faults
     writer.add_file(workspace.public_key, f"{keys}{workspace.public_key.name}")
     if passphrase is not None:
         writer.add_bytes(seal(_gather_keys(workspace), passphrase), SEALED_KEYS)
-    return faults
+    return verify(workspace.audit, look, seat.signer.public).faults
 
 
 def _gather_keys(workspace: Workspace) -> bytes:

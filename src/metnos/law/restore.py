@@ -27,6 +27,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.law.audit import read_head
 from metnos.law.audit_line import Entry
+from metnos.law.audit_log import look
 from metnos.law.audit_verify import Fault, verify
 from metnos.law.backup import SEALED_KEYS
 from metnos.store import archive
@@ -165,7 +166,7 @@ def _prove(staged: Workspace, manifest: Manifest) -> tuple[Fault, ...]:
     if not staged.audit_db.exists():
         raise BackupError("this backup holds no audit", fix="Use another backup.")
     database = Database(staged.audit_db, read_only=True)
-    faults = verify(staged.audit, read_head(database), manifest.public_key).faults
+    faults = verify(staged.audit, look(staged.audit, read_head(database)), manifest.public_key).faults
     database.close()
     return faults
 
