@@ -262,7 +262,7 @@ def test_proving_the_log_while_others_write_disturbs_nobody(workspace: Workspace
             alarms += [*report.faults, *report.notes]
         return alarms
 
-    returned = at_once([append_and_verify, *(partial(_append_many, workspace, number) for number in range(3))])
+    returned = at_once([append_and_verify, *(partial(_append_many, workspace, number) for number in range(8))])
     assert [alarm for alarms in returned for alarm in alarms or ()] == [], "a line being written is no fault"
     report = app.verify_audit(workspace)
     assert report.sound, report.faults[:3]
