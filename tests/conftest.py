@@ -1,6 +1,8 @@
 """What every test shares: a clean environment, a clock that stands still, and a founded workspace of its own."""
 
 import os
+import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from metnos import app
 from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
+from metnos.law import founding
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -43,8 +46,28 @@ def blank(tmp_path: Path) -> Workspace:
 
 @pytest.fixture
 def workspace(blank: Workspace, clock: MovableClock) -> Workspace:
-    app.found(blank, clock)
+    """Founded, without the built-in executors: they take a while, and come by themselves to whoever asks for them."""
+    founding.found(blank, Settings(), clock)
     return blank
+
+
+@pytest.fixture(scope="session")
+def _template(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A workspace with every built-in executor, made once."""
+    made = Workspace(tmp_path_factory.mktemp("template") / "workspace")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(made.root.parent))
+        app.found(made, MovableClock(START))
+    return made
+
+
+@pytest.fixture
+def equipped(_template: Workspace, blank: Workspace, clock: MovableClock) -> Iterator[app.App]:
+    """An open workspace with every built-in executor."""
+    shutil.copytree(_template.root, blank.root)
+    opened = app.App.open(blank, clock)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

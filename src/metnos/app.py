@@ -8,16 +8,18 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metnos.core import settings_file
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, SystemClock, from_text
 from metnos.core.errors import ConstitutionError, KeyFileError, MetnosError, SettingsError, WorkspaceError
+from metnos.core.ids import UlidMaker
 from metnos.core.records import Check
-from metnos.core.settings import Loaded, Settings, load
+from metnos.core.settings import Loaded, Settings, data_home, home_folder, load
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law import backup as backing
@@ -27,13 +29,28 @@ from metnos.law.audit_line import Entry
 from metnos.law.audit_verify import Report, verify
 from metnos.law.backup import Backup
 from metnos.law.constitution import Constitution, Standing
+from metnos.law.forbidden import refuse_forbidden
+from metnos.law.grants import Grants
+from metnos.law.halt import Halts
+from metnos.law.inbox import Inbox
+from metnos.law.permit import Mint
+from metnos.law.principal import Autonomy
 from metnos.law.restore import Restored
 from metnos.law.restore import restore as put_back
 from metnos.models import reach
 from metnos.sandbox import probe
+from metnos.sandbox.pool import Pool
 from metnos.store import archive
 from metnos.store import check as store_check
 from metnos.store.archive import Manifest, Progress
+from metnos.store.db import Database
+
+if TYPE_CHECKING:
+    from metnos.executors.catalog import Catalog
+    from metnos.executors.effect_rules import Refuse
+    from metnos.executors.run import Runner
+    from metnos.executors.trash import Trash
+    from metnos.executors.undo import Undo
 
 SETTING_CHANGED = "setting changed"
 # No clock that tells an earlier time can be right: this program did not exist then.
@@ -41,9 +58,9 @@ _RELEASED = datetime(2026, 11, 1, tzinfo=UTC)
 _MB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class App:
-    """An open workspace."""
+    """An open workspace. What acts is put together when it is first asked for: most commands do not act."""
 
     workspace: Workspace
     loaded: Loaded
@@ -71,6 +88,111 @@ class App:
     def audit(self) -> Audit:
         return self.seat.audit
 
+    # -- what acts
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        return Inbox(self.seat.db, self.audit, self.clock)
+
+    @cached_property
+    def grants(self) -> Grants:
+        return Grants(self.seat.db, self.audit, self.clock)
+
+    @cached_property
+    def halts(self) -> Halts:
+        return Halts(self.seat.db, self.audit, self.clock)
+
+    @cached_property
+    def catalog(self) -> "Catalog":
+        """The executors; those that this version ships are brought up to date first."""
+        from metnos.executors import builtins, index, schema
+        from metnos.executors.catalog import Catalog
+
+        wait = self.settings.store.busy_timeout_s
+        db = Database(self.workspace.mnest_db, schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
+        catalog = Catalog(self.workspace, db, self.audit, self.seat.signer, self.clock, self.settings.executors)
+        if not index.all_current(db):
+            catalog.rebuild()  # the index was lost, or there never was one
+        builtins.install(catalog)
+        return catalog
+
+    @cached_property
+    def pool(self) -> Pool:
+        settings = self.settings
+        return Pool(settings.sandbox.bwrap, warm=settings.executors.warm, timeout_s=settings.sandbox.timeout_s)
+
+    @cached_property
+    def undo(self) -> "Undo":
+        """The way back. What a crash left unfinished is settled first, and what is too old forgotten."""
+        from metnos.executors.undo import Undo
+
+        db, store, trash, refuse, ids = self._hands
+        undo = Undo(db, store, trash, refuse, self.clock, ids, self.audit)
+        undo.settle()
+        undo.prune(self.clock.now() - timedelta(days=self.settings.policy.undo_days))
+        return undo
+
+    @cached_property
+    def runner(self) -> "Runner":
+        """The one door through which everything acts."""
+        from metnos.executors import quotas
+        from metnos.executors.effect_plan import Planning
+        from metnos.executors.effects import Effects
+        from metnos.executors.run import Parts, Runner
+        from metnos.law.policy import Policy, unchanged
+        from metnos.sandbox.web import Web, resolve_host
+
+        db, store, trash, refuse, ids = self._hands
+        settings, mint = self.settings, Mint(self.clock)
+        policy = Policy(
+            constitution_check=partial(unchanged, self.workspace.soul, self.constitution),
+            grants=self.grants,
+            inbox=self.inbox,
+            mint=mint,
+            clock=self.clock,
+            autonomy=Autonomy(settings.policy.autonomy),
+            approval_hours=settings.policy.approval_hours,
+            quotas=quotas.used_up(self.catalog, settings.executors, self.clock),
+            halted=self.halts.halted,
+        )
+        parts = Parts(
+            workspace=self.workspace,
+            home=home_folder(),
+            catalog=self.catalog,
+            policy=policy,
+            mint=mint,
+            effects=Effects(db, store, trash, self.clock, ids, refuse),
+            planning=partial(Planning, refuse, trash),
+            pool=self.pool,
+            web=Web(),
+            resolve=resolve_host,
+            facts=_facts,
+            audit=self.audit,
+            halts=self.halts,
+            clock=self.clock,
+            settings=settings.executors,
+        )
+        _ = self.undo  # settles first what a crash left behind
+        return Runner(parts)
+
+    @cached_property
+    def _hands(self) -> "tuple[Database, Path, Trash, Refuse, UlidMaker]":
+        """What changes files and what takes changes back share."""
+        from metnos.executors import undo_schema
+        from metnos.executors.trash import Trash
+
+        wait = self.settings.store.busy_timeout_s
+        db = Database(self.workspace.undo_db, undo_schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
+        trash = Trash(data_home() / "Trash")
+        return db, self.workspace.undo_store, trash, refuse_forbidden, UlidMaker(self.clock)
+
+    def close(self) -> None:
+        """End every sandbox of this process."""
+        if "pool" in self.__dict__:
+            self.pool.close()
+
+    # -- settings
+
     def set_setting(self, name: str, text: str) -> Any:
         """Change one key of metnos.toml; returns the value as it was understood."""
         path = self.workspace.settings
@@ -83,8 +205,12 @@ class App:
 
 
 def found(workspace: Workspace, clock: Clock | None = None) -> list[str]:
-    """Make what is missing of a workspace; returns the names of what was made."""
-    return founding.found(workspace, load(workspace.settings).settings, clock or SystemClock())
+    """Make what is missing of a workspace, the built-in executors included; returns the names of what was made."""
+    made = founding.found(workspace, load(workspace.settings).settings, clock or SystemClock())
+    from metnos.executors import builtins  # heavy, and most commands do without
+
+    report = builtins.install(App.open(workspace, clock).catalog)
+    return made + [f"executors/{name}" for name in report.changed]
 
 
 def backup_target(workspace: Workspace, clock: Clock | None = None) -> Path:
@@ -121,6 +247,12 @@ def verify_audit(workspace: Workspace) -> Report:
     except (OSError, UnicodeDecodeError):
         public_key = ""  # without it the signatures cannot hold, and the report says so
     return verify(workspace.audit, look, public_key)
+
+
+def _facts(what: str) -> list[Any]:
+    from metnos.sandbox.facts import facts  # few calls need it
+
+    return facts(what)
 
 
 def refuse_missing(workspace: Workspace) -> None:

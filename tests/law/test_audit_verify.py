@@ -288,7 +288,7 @@ def _sample(factory: pytest.TempPathFactory) -> tuple[Path, bytes, audit_log.Hea
     """One log for all examples of the property above: making one costs more than checking it."""
     if not _SAMPLES:
         workspace = Workspace(factory.mktemp("sample") / "workspace")
-        app.found(workspace, clock := MovableClock(datetime(2026, 11, 15, tzinfo=UTC)))
+        founding.found(workspace, Settings(), clock := MovableClock(datetime(2026, 11, 15, tzinfo=UTC)))
         opened = app.App.open(workspace, clock)
         for _ in range(6):
             opened.audit.append(Entry("some act"))

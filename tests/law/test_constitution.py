@@ -8,7 +8,7 @@ from metnos import app, cli
 from metnos.core.clock import MovableClock, SystemClock
 from metnos.core.errors import ConstitutionError
 from metnos.core.workspace import Workspace
-from metnos.law import constitution
+from metnos.law import constitution, schema
 from metnos.law.audit_log import backwards
 from metnos.law.constitution import Standing
 from metnos.store.db import Database
@@ -132,7 +132,7 @@ def test_a_constitution_must_read_as_a_person_reads_it(text: str) -> None:
 def test_a_forged_pin_hides_no_edit(workspace: Workspace, clock: MovableClock) -> None:
     edit(workspace, "double approval", "no approval")
     forged = constitution.read(workspace.soul)
-    db = Database(workspace.law_db, constitution.MIGRATIONS)
+    db = Database(workspace.law_db, schema.MIGRATIONS)
     with db.write() as tx:
         row = (forged.soul, forged.digest, "2026-11-15T12:00:00.000Z", "ab" * 64)
         tx.execute("INSERT INTO constitution (soul, laws, ts, signature) VALUES (?, ?, ?, ?)", row)

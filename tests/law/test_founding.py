@@ -10,6 +10,7 @@ from metnos import app
 from metnos.core.clock import MovableClock, SystemClock
 from metnos.core.errors import KeyFileError, WorkspaceError
 from metnos.core.records import Level
+from metnos.core.settings import Settings
 from metnos.core.workspace import LONG_MEMORY, Workspace
 from metnos.law import founding
 from support import at_once, kinds
@@ -22,7 +23,7 @@ def content(workspace: Workspace) -> dict[str, bytes]:
 
 
 def test_everything_is_made_and_closed_to_others(blank: Workspace, clock: MovableClock) -> None:
-    made = app.found(blank, clock)
+    made = founding.found(blank, Settings(), clock)
     assert made == [".keys/agent.key", *LONG_MEMORY, "metnos.toml"]
     for path in [blank.root, *blank.root.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
@@ -31,14 +32,14 @@ def test_everything_is_made_and_closed_to_others(blank: Workspace, clock: Movabl
 
 def test_again_changes_nothing(workspace: Workspace, clock: MovableClock) -> None:
     before = content(workspace)
-    assert app.found(workspace, clock) == []
+    assert founding.found(workspace, Settings(), clock) == []
     assert content(workspace) == before
 
 
 def test_what_the_owner_wrote_stays(workspace: Workspace, clock: MovableClock) -> None:
     (workspace.root / "USER.md").write_text("mine")
     (workspace.root / "MEMORY.md").unlink()
-    assert app.found(workspace, clock) == ["MEMORY.md"]
+    assert founding.found(workspace, Settings(), clock) == ["MEMORY.md"]
     assert (workspace.root / "USER.md").read_text() == "mine"
 
 
@@ -47,7 +48,7 @@ def test_a_lost_key_is_made_anew_and_said(workspace: Workspace, clock: MovableCl
     with pytest.raises(KeyFileError, match="missing"):
         app.App.open(workspace, clock)
     workspace.public_key.unlink()
-    app.found(workspace, clock)
+    founding.found(workspace, Settings(), clock)
     assert kinds(workspace)[-2:] == ["key installed", "constitution pinned"]
     assert app.verify_audit(workspace).sound
 
@@ -56,7 +57,7 @@ def test_a_lost_key_is_made_anew_and_said(workspace: Workspace, clock: MovableCl
 def test_checkpoints_as_often_as_can_be_are_no_trouble(blank: Workspace, clock: MovableClock, every: int) -> None:
     blank.root.mkdir()
     blank.settings.write_text(f"[audit]\ncheckpoint_every = {every}\n")
-    app.found(blank, clock)
+    founding.found(blank, Settings(), clock)
     assert app.verify_audit(blank).sound
 
 
@@ -68,14 +69,14 @@ def test_every_template_explains_itself(workspace: Workspace) -> None:
 def test_a_file_in_its_place_and_a_folder_that_cannot_be_made(tmp_path: Path, clock: MovableClock) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(WorkspaceError, match="is a file"):
-        app.found(Workspace(tmp_path / "file"), clock)
+        founding.found(Workspace(tmp_path / "file"), Settings(), clock)
     with pytest.raises(WorkspaceError, match="cannot be made"):
-        app.found(Workspace(tmp_path / "file" / "below"), clock)
+        founding.found(Workspace(tmp_path / "file" / "below"), Settings(), clock)
     assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_many_at_once_found_one_workspace(blank: Workspace) -> None:
-    at_once([lambda: app.found(blank, SystemClock())] * 6)
+    at_once([lambda: founding.found(blank, Settings(), SystemClock())] * 6)
     assert sorted(kinds(blank)) == ["constitution pinned", "key installed", "workspace created"]
     assert app.verify_audit(blank).sound
 
@@ -86,13 +87,13 @@ def test_killed_at_any_moment_it_can_be_finished(tmp_path: Path) -> None:
         child = os.fork()
         if child == 0:
             try:
-                app.found(workspace, SystemClock())
+                founding.found(workspace, Settings(), SystemClock())
             finally:
                 os._exit(0)
         time.sleep(attempt * 0.002)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        app.found(workspace, SystemClock())
+        founding.found(workspace, Settings(), SystemClock())
         assert app.App.open(workspace).constitution.laws
         assert app.verify_audit(workspace).sound
         found = set(kinds(workspace)) - {"audit recovered"}

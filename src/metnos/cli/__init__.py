@@ -2,7 +2,7 @@
 
 Rules: a command is loaded when it is called, so ``metnos --help`` stays quick; the short help of each stands in the
 table below, and a test holds it to the command's own. Exit codes: 0 fine, 1 the thing failed, 2 the command line is
-wrong, 130 interrupted. Answers go to standard output, everything else to standard error.
+wrong, 3 it waits for the owner's yes, 130 interrupted. Answers go to standard output, all else to standard error.
 """
 
 import importlib
@@ -16,17 +16,22 @@ from typing import TYPE_CHECKING
 import click
 
 from metnos import __version__
-from metnos.core.errors import MetnosError, UsageError
+from metnos.core.errors import MetnosError, UsageError, Waiting
 
 if TYPE_CHECKING:
     from metnos.core.workspace import Workspace
 
-FINE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+FINE, FAILED, WRONG_USAGE, WAITS, INTERRUPTED = 0, 1, 2, 3, 130
 
 # Name: where the command is, and what it does in a few words.
 COMMANDS = {
     "init": ("metnos.cli.init:init", "Make a workspace, or what is missing of it."),
     "doctor": ("metnos.cli.doctor:doctor", "Check that everything Metnos needs is well, sandbox included."),
+    "executor": ("metnos.cli.executor:executor", "See, run, switch and sign executors."),
+    "inbox": ("metnos.cli.inbox:inbox", "Answer what Metnos asks before it acts."),
+    "policy": ("metnos.cli.policy:policy", "See what may happen and why, and allow things in advance."),
+    "undo": ("metnos.cli.undo:undo", "Take back what an executor did."),
+    "redo": ("metnos.cli.undo:redo", "Do again what was undone."),
     "config": ("metnos.cli.config:config", "Show or change settings."),
     "audit": ("metnos.cli.audit:audit", "Read and prove the record of what was done."),
     "backup": ("metnos.cli.backup:backup", "Back up the whole workspace, also while it is in use."),
@@ -70,7 +75,8 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 fine, 1 the thing failed, 2 the command line is wrong. Start with `metnos init`.",
+    epilog="Exit codes: 0 fine, 1 the thing failed, 2 the command line is wrong, 3 it waits for your approval."
+    " Start with `metnos init`.",
 )
 @click.option(
     "--workspace",
@@ -106,8 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo("\ninterrupted", err=True)
         return INTERRUPTED
     except MetnosError as error:
-        _show(error)
-        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+        return _show(error)
     except SystemExit:
         # Click ends so when whoever reads us has enough, which is no failure, and puts another stream in place of ours.
         # It also ends so, but with ours in place, after it completed a line for the shell.
@@ -131,11 +136,14 @@ def _mute() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
 
 
-def _show(error: MetnosError) -> None:
+def _show(error: MetnosError) -> int:
+    """Print what went wrong and what to do; returns the exit code."""
     from metnos.cli.output import inert  # only for a message, which may hold names from anywhere
 
-    click.secho("error: ", fg="red", bold=True, err=True, nl=False)
+    waits = isinstance(error, Waiting)
+    click.secho("waits: " if waits else "error: ", fg="yellow" if waits else "red", bold=True, err=True, nl=False)
     click.echo(inert(error.what), err=True)
     if error.fix:
         click.secho("  fix: ", fg="cyan", bold=True, err=True, nl=False)
         click.echo(inert(error.fix), err=True)
+    return WAITS if waits else WRONG_USAGE if isinstance(error, UsageError) else FAILED

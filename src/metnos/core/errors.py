@@ -16,7 +16,15 @@
     ├── LawError                the constitution forbids it, or cannot be read
     │   ├── ConstitutionError   SOUL.md does not hold the four Laws
     │   ├── ForbiddenPath       a path that nothing may ever touch
-    │   └── AuditError          the act could not be recorded, so it must not happen
+    │   ├── AuditError          the act could not be recorded, so it must not happen
+    │   ├── Refused             the policy says no
+    │   ├── Waiting             the owner must say yes first; the question is in the inbox
+    │   └── InboxError          no such question, or it is answered already
+    ├── ExecutorError           an executor cannot be used
+    │   ├── ManifestError       its folder does not follow the contract
+    │   ├── NotTrusted          its signature does not hold, or its state forbids it
+    │   └── ExecutorFailed      it ran and did not succeed
+    ├── UndoError               an action cannot be taken back
     ├── SandboxError            no sandbox can be had, or it does not hold
     └── BackupError             an archive is damaged, or cannot be made
 
@@ -91,6 +99,46 @@ class ForbiddenPath(LawError):
 
 class AuditError(LawError):
     """The act could not be recorded, so it must not happen."""
+
+
+class Refused(LawError):
+    """The policy says no."""
+
+
+class Waiting(LawError):
+    """The owner must say yes first; the question is in the inbox."""
+
+    def __init__(self, what: str, *, item: str, fix: str = "") -> None:
+        super().__init__(what, fix=fix)
+        self.item = item
+
+
+class InboxError(LawError):
+    """No such question, or it is answered already."""
+
+
+class ExecutorError(MetnosError):
+    """An executor cannot be used."""
+
+
+class ManifestError(ExecutorError):
+    """Its folder does not follow the contract."""
+
+
+class NotTrusted(ExecutorError):
+    """Its signature does not hold, or its state forbids it."""
+
+
+class ExecutorFailed(ExecutorError):
+    """It ran and did not succeed; ``kind`` is one of the closed error classes."""
+
+    def __init__(self, what: str, *, kind: str = "failed", fix: str = "") -> None:
+        super().__init__(what, fix=fix)
+        self.kind = kind
+
+
+class UndoError(MetnosError):
+    """An action cannot be taken back."""
 
 
 class SandboxError(MetnosError):

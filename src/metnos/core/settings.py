@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -69,6 +69,37 @@ class SandboxSettings(_Section):
     )
 
 
+class PolicySettings(_Section):
+    autonomy: Literal["read_only", "supervised", "full"] = Field(
+        "supervised", description="What may happen without asking: `read_only`, `supervised` or `full`."
+    )
+    approval_hours: Annotated[float, Field(gt=0, le=720)] = Field(
+        24.0, description="How long a question in the inbox waits for an answer before it counts as *no*, in hours."
+    )
+    undo_days: Annotated[int, Field(ge=1, le=3650)] = Field(
+        30, description="For how many days what was changed can be taken back."
+    )
+
+
+class ExecutorSettings(_Section):
+    cpu_s: Annotated[float, Field(gt=0, le=600)] = Field(5.0, description="CPU seconds that one call may use.")
+    ram_mb: Annotated[int, Field(ge=64, le=16_384)] = Field(256, description="Memory that one call may use, in MB.")
+    wall_s: Annotated[float, Field(gt=0, le=3600)] = Field(30.0, description="How long one call may take, in seconds.")
+    output_mb: Annotated[int, Field(ge=1, le=256)] = Field(8, description="How large one reply may be, in MB.")
+    writes: Annotated[int, Field(ge=0)] = Field(1000, description="How many changes one executor may make in a day.")
+    write_mb: Annotated[int, Field(ge=0)] = Field(1024, description="How much one executor may write in a day, in MB.")
+    strikes: Annotated[int, Field(ge=1, le=100)] = Field(
+        3, description="After how many faults of its own within 24 hours an executor is quarantined."
+    )
+    births: Annotated[int, Field(ge=0)] = Field(3, description="How many new executors may become active in a day.")
+    active: Annotated[int, Field(ge=0)] = Field(
+        20, description="How many executors that are not built in may be active."
+    )
+    warm: Annotated[int, Field(ge=0, le=16)] = Field(
+        2, description="How many sandboxes wait ready-made while Metnos keeps running. 0: each is made when needed."
+    )
+
+
 class ModelSettings(_Section):
     url: str = Field(
         "",
@@ -94,6 +125,8 @@ class Sheet(_Section):
     backup: BackupSettings = Field(default_factory=BackupSettings, description="Backups of the whole workspace.")
     disk: DiskSettings = Field(default_factory=DiskSettings, description="How much free disk is enough.")
     sandbox: SandboxSettings = Field(default_factory=SandboxSettings, description="The walls around executors.")
+    policy: PolicySettings = Field(default_factory=PolicySettings, description="What may happen without asking.")
+    executors: ExecutorSettings = Field(default_factory=ExecutorSettings, description="Limits of every executor.")
     models: ModelsSettings = Field(default_factory=ModelsSettings, description="Language models; none is needed.")
 
 
@@ -150,12 +183,16 @@ def find_workspace(named: str | None = None) -> Workspace:
     """Which workspace is meant: the one named, else ``METNOS_HOME``, else the XDG default."""
     chosen = named or os.environ.get(HOME_VARIABLE)
     if not chosen:
-        data_home = os.environ.get("XDG_DATA_HOME", "")
-        # The XDG rules say to ignore a relative value.
-        chosen = f"{data_home}/metnos" if data_home.startswith("/") else "~/.local/share/metnos"
-    home = _home() if chosen.startswith("~") else Path("/")  # an account may have none, and not need one
+        return Workspace(canonical_path(data_home() / "metnos", cwd=Path("/"), home=Path("/")))
+    home = home_folder() if chosen.startswith("~") else Path("/")  # an account may have none, and not need one
     cwd = Path("/") if chosen.startswith("/") else Path.cwd()
     return Workspace(canonical_path(chosen, cwd=cwd, home=home))
+
+
+def data_home() -> Path:
+    """Where programs keep a person's data, by the XDG rules, which say to ignore a relative value."""
+    named = os.environ.get("XDG_DATA_HOME", "")
+    return Path(named) if named.startswith("/") else home_folder() / ".local/share"
 
 
 def load(path: Path) -> Loaded:
@@ -223,7 +260,8 @@ def nearest(name: str) -> str:
     return f"Did you mean `{close[0]}`?" if close else "`metnos config show` lists them all."
 
 
-def _home() -> Path:
+def home_folder() -> Path:
+    """The owner's home."""
     try:
         return Path.home()
     except RuntimeError as error:

@@ -48,8 +48,28 @@ class Workspace:
 
     @property
     def law_db(self) -> Path:
-        """The pinned constitution."""
+        """The pinned constitution, the inbox and the grants."""
         return self.law / "law.db"
+
+    @property
+    def undo_db(self) -> Path:
+        """What was changed, and how to take it back."""
+        return self.law / "undo.db"
+
+    @property
+    def undo_store(self) -> Path:
+        """The contents that were replaced or removed, until they are too old to be asked for."""
+        return self.law / "undo"
+
+    @property
+    def mnest_db(self) -> Path:
+        """The index of executors, and the mnestome."""
+        return self.mnestome / "mnest.sqlite"
+
+    @property
+    def notes(self) -> Path:
+        """The owner's notes and reminders, as the built-in executors keep them."""
+        return self.root / "notes"
 
     @property
     def audit_db(self) -> Path:
@@ -71,7 +91,7 @@ class Workspace:
     @property
     def folders(self) -> tuple[Path, ...]:
         """Every folder that a whole workspace has."""
-        return (self.executors, self.memory, self.mnestome, self.audit, self.law, self.keys)
+        return (self.executors, self.memory, self.notes, self.mnestome, self.audit, self.law, self.keys)
 
     def exists(self) -> bool:
         """Whether a workspace was ever made here: its settings or its constitution are there."""

@@ -4,11 +4,13 @@ Rules: the list is code, and no setting, grant or approval lifts it. It is appli
 (`metnos.core.canon`), so no spelling leads around it, and letter case does not matter, because some disks ignore it. A
 rule for a home holds in every home and in every copy of one, and so does a rule for a workspace. Does not guarantee
 anything about a hard link or a bind mount that gives a forbidden file another name: the sandbox shows executors only
-what their manifest names. Says nothing of a folder that holds a forbidden path: whoever moves or removes a whole folder
-must ask for everything in it.
+what their manifest names. Says nothing of a folder that holds a forbidden path: whoever shows, moves or removes a
+whole folder asks for everything in it (`forbidden_below`).
 """
 
+import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -138,3 +140,42 @@ def refuse_forbidden(path: Path, access: Access) -> None:
             f"{path} is out of bounds for any {access}: it belongs to {what}",
             fix="No setting and no approval lifts this. Do it by hand if it must be done.",
         )
+
+
+def forbidden_below(folder: Path, access: Access, most: int) -> Iterator[Path]:
+    """Everything below a canonical folder that may not be touched, the outermost of each; links are not followed.
+
+    Raises `TooMany` when there are more than ``most`` entries to look at.
+    """
+    waiting = [str(folder)]
+    seen = 0
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = os.scandir(here)
+        except OSError:
+            continue  # what we may not list, nobody that we start may
+        with entries:
+            for entry in entries:
+                seen += 1
+                if seen > most:
+                    raise TooMany
+                # The name alone tells almost always, in a fraction of the time that the rules take.
+                if _NAMES.fullmatch(entry.name) and why_forbidden(Path(entry.path), access) is not None:
+                    yield Path(entry.path)
+                elif entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+
+
+class TooMany(Exception):
+    """There is more below a folder than can be looked at."""
+
+
+def _last_names() -> re.Pattern[str]:
+    """A name that some rule ends in: whatever is forbidden lies at or below one of these."""
+    last = {pattern.rstrip("/").rpartition("/")[2] for rule in RULES for pattern in rule.patterns.split()}
+    globs = (re.escape(name).replace(r"\*", ".*").replace(r"\?", ".") for name in sorted(last))
+    return re.compile("|".join(globs), re.IGNORECASE | re.DOTALL)
+
+
+_NAMES = _last_names()

@@ -18,7 +18,7 @@ from metnos.core.records import Check
 from metnos.core.settings import Settings
 from metnos.core.settings_file import template
 from metnos.core.workspace import LONG_MEMORY, Workspace
-from metnos.law import constitution
+from metnos.law import constitution, schema
 from metnos.law.audit import Audit
 from metnos.law.audit_line import KEY_INSTALLED, Entry
 from metnos.store.db import Database
@@ -63,7 +63,7 @@ def take_seat(workspace: Workspace, settings: Settings, clock: Clock) -> Seat:
     signer = sign.load_signer(workspace.secret_key)
     wait = settings.store.busy_timeout_s
     audit = Audit(workspace, signer, clock, every=settings.audit.checkpoint_every, busy_timeout_s=wait)
-    return Seat(Database(workspace.law_db, constitution.MIGRATIONS, busy_timeout_s=wait, clock=clock), audit, signer)
+    return Seat(Database(workspace.law_db, schema.MIGRATIONS, busy_timeout_s=wait, clock=clock), audit, signer)
 
 
 def install_key(seat: Seat) -> None:

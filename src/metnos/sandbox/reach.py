@@ -1,7 +1,7 @@
 """The probe's own program: tries to reach what it must not, and says what it got.
 
-Runs twice, inside the sandbox and outside as a control, under ``python -I -S`` with the standard library alone. It
-reports in one line of JSON what it *reached*; judging that is the parent's work.
+Runs outside as a control, under ``python -I -S``, and inside as any executor does. It reports what it *reached*;
+judging that is the parent's work.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 
 def read_anywhere(paths: list[str], needle: str) -> list[str]:
@@ -69,19 +70,24 @@ def _interfaces() -> Iterator[tuple[int, str]]:
         yield from socket.if_nameindex()
 
 
-def main() -> None:
-    asked = json.loads(sys.argv[1])
+def reach(asked: dict[str, Any]) -> dict[str, list[str]]:
+    """Everything that was asked for, and what of it could be reached."""
     canary = asked["canary"]
     tricks = [canary, f"/proc/self/root{canary}", f"/proc/1/root{canary}", f"/tmp/../{canary}", f"//{canary}"]  # noqa: S108
-    reached = {
-        "file": read_anywhere(tricks, asked["secret"]),
-        "environment": environment(asked["secret"]),
-        "network": network(asked["port"]) + unix_socket(asked["socket"]),
-        "writing": writing(["/", "/usr", "/etc", asked["folder"]]),
-        "uid": [] if os.getuid() else ["uid 0"],
+    tries = {
+        "file": lambda: read_anywhere(tricks, asked["secret"]),
+        "environment": lambda: environment(asked["secret"]),
+        "network": lambda: network(asked["port"]) + unix_socket(asked["socket"]),
+        "writing": lambda: writing(["/", "/usr", "/etc", asked["folder"]]),
+        "uid": lambda: [] if os.getuid() else ["uid 0"],
     }
-    sys.stdout.write(json.dumps(reached) + "\n")
+    return {what: tries[what]() for what in asked["what"]}
+
+
+def run(args: dict[str, Any], _: object) -> dict[str, Any]:
+    """As an executor."""
+    return {"entries": [reach(args)]}
 
 
 if __name__ == "__main__":
-    main()
+    sys.stdout.write(json.dumps(reach(json.loads(sys.argv[1]))) + "\n")

@@ -1,0 +1,302 @@
+"""``metnos executor``: see, run, switch and sign executors."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from metnos.app import App
+from metnos.cli import FAILED, FINE, Choice, arguments
+from metnos.cli.executor_making import new, rebuild, sign, test_
+from metnos.cli.opening import open_app
+from metnos.cli.output import counted, inert, json_option, note, print_json, print_table
+from metnos.core.errors import InboxError, UsageError, Waiting
+from metnos.executors import words
+from metnos.executors.catalog import Look
+from metnos.executors.outcome import Outcome
+from metnos.executors.run import Call
+from metnos.executors.state import State
+from metnos.law.inbox import Item
+from metnos.law.principal import at_terminal
+
+_WIDEST = 60
+_COLUMNS = 7
+
+
+@click.group()
+def executor() -> None:
+    """See, run, switch and sign executors."""
+
+
+@executor.command(name="list")
+@click.option("--state", type=click.Choice([each.value for each in State]), help="Only those in this state.")
+@json_option
+@click.pass_obj
+def list_(choice: Choice, state: str | None, as_json: bool) -> None:
+    """List every executor: what it is for, its state and where it comes from."""
+    looks = [look for look in open_app(choice).catalog.rows() if state in (None, look.state.value)]
+    if as_json:
+        print_json([_data(look) for look in looks])
+        return
+    rows = [(each.name, each.state, each.version, each.origin, _about(each)) for each in looks]
+    print_table(("name", "state", "version", "from", "purpose"), rows, styles=_styles(looks))
+
+
+@executor.command()
+@click.argument("name")
+@click.option("--code", is_flag=True, help="Also its code.")
+@json_option
+@click.pass_obj
+def show(choice: Choice, name: str, code: bool, as_json: bool) -> None:
+    """Show what one executor takes, gives and may do."""
+    look = open_app(choice).catalog.look(name)
+    if as_json:
+        manifest = look.executor.manifest.model_dump(mode="json") if look.executor else None
+        print_json(_data(look) | {"manifest": manifest})
+        return
+    click.secho(f"{look.name} {look.version}", bold=True, nl=False)
+    click.echo(f"  {inert(look.purpose)}")
+    rows: list[tuple[str, object]] = [("state", f"{look.state}{f', {look.reason}' if look.reason else ''}")]
+    rows += [("from", look.origin), *(("problem", problem) for problem in look.problems)]
+    if look.executor:
+        rows += words.describe(look.executor.manifest)
+    print_table(("", ""), rows)
+    if look.executor:
+        _show_arguments(look)
+    if code and look.executor:
+        click.echo(inert(look.executor.source))
+
+
+@executor.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
+    add_help_option=False,
+)
+@click.argument("name")
+@click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[--ARGUMENT VALUE]...")
+@click.option("--args", "given", metavar="JSON", help="All arguments at once; - reads them from standard input.")
+@click.option("--dry-run", is_flag=True, help="Only show what it would change.")
+@json_option
+@click.pass_obj
+def run(choice: Choice, name: str, args: tuple[str, ...], given: str | None, dry_run: bool, as_json: bool) -> int:
+    """Run an executor NAME with its arguments as options.
+
+    `metnos executor run NAME --help` lists them. What needs your approval is asked on a terminal, and otherwise waits
+    in the inbox. Exits with 1 if it failed and with 3 if it waits.
+    """
+    app = open_app(choice)
+    found = app.catalog.look(name)
+    if found.executor is not None and set(args) & {"--help", "-h"}:
+        _show_arguments(found)
+        return FINE
+    manifest = app.catalog.get(name).manifest
+    values = arguments.parse(manifest, args) | _json_arguments(given)
+    call = Call(name, values, at_terminal(), Path.cwd())
+    try:
+        if dry_run:
+            return _show_preview(app, call, as_json)
+        return show_outcome(_run_or_ask(app, call), as_json=as_json)
+    finally:
+        app.close()
+
+
+@executor.command()
+@click.argument("name")
+@click.option("--reason", default="switched on by the owner", help="Why; kept with the executor.")
+@click.pass_obj
+def enable(choice: Choice, name: str, reason: str) -> None:
+    """Make an executor usable again that was disabled, archived or put into quarantine."""
+    _change(choice, name, State.ACTIVE, reason)
+
+
+@executor.command()
+@click.argument("name")
+@click.option("--reason", default="switched off by the owner", help="Why; kept with the executor.")
+@click.pass_obj
+def disable(choice: Choice, name: str, reason: str) -> None:
+    """Switch an executor off."""
+    _change(choice, name, State.DISABLED, reason)
+
+
+@executor.command()
+@click.argument("name")
+@click.option("--reason", default="quarantined by the owner", help="Why; kept with the executor.")
+@click.pass_obj
+def quarantine(choice: Choice, name: str, reason: str) -> None:
+    """Put an executor where it cannot run, and keep what is known about it."""
+    _change(choice, name, State.QUARANTINE, reason)
+
+
+@executor.command()
+@click.argument("name")
+@click.option("--reason", default="revoked by the owner", help="Why; kept with the executor.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def revoke(choice: Choice, name: str, reason: str, yes: bool) -> None:
+    """Cancel an executor for good: the same code can never be signed again."""
+    if not yes:
+        click.confirm(f"Revoking {name} cannot be taken back. Revoke it?", abort=True)
+    _change(choice, name, State.REVOKED, reason)
+
+
+@executor.command()
+@json_option
+@click.pass_obj
+def verify(choice: Choice, as_json: bool) -> int:
+    """Check every executor against its signature, and quarantine what was changed. Exits with 1 if any was."""
+    catalog = open_app(choice).catalog
+    wrong = catalog.verify_all()
+    count = len(catalog.names())
+    if as_json:
+        print_json({"checked": count, "wrong": [_data(look) for look in wrong]})
+    elif wrong:
+        print_table(("name", "state", "wrong"), [(look.name, look.state, "; ".join(look.problems)) for look in wrong])
+    else:
+        click.echo(f"{counted(count, 'executor')}, each as it was signed")
+    return FAILED if wrong else FINE
+
+
+@executor.command()
+@click.option("--reason", default="panic", help="Why; kept with everything that it stops.")
+@click.option("--lift", is_flag=True, help="Let things happen again. Executors stay off until you enable them.")
+@click.pass_obj
+def panic(choice: Choice, reason: str, lift: bool) -> None:
+    """Stop everything that runs, at once, and switch off every executor that is not built in."""
+    app = open_app(choice)
+    if lift:
+        lifted = app.halts.lift(at_terminal())
+        click.echo("Things may happen again." if lifted else "Nothing was halted.")
+        return
+    stopped, disabled = app.runner.panic(reason)
+    click.echo(f"Halted. Sandboxes stopped: {stopped}. Executors disabled: {', '.join(disabled) or 'none'}.")
+    click.echo("Nothing runs until you say so: metnos executor panic --lift")
+
+
+for command in (new, test_, sign, rebuild):
+    executor.add_command(command)
+
+
+def show_outcome(outcome: Outcome, *, as_json: bool = False) -> int:
+    """Print how a call ended; returns the exit code."""
+    if as_json:
+        said = {name: getattr(outcome, name) for name in ("ok", "kind", "message", "action")}
+        print_json(said | dict(outcome.reply))
+        return FINE if outcome.ok else FAILED
+    if not outcome.ok:
+        click.secho("failed: ", fg="red", bold=True, err=True, nl=False)
+        click.echo(inert(f"{outcome.message} ({outcome.kind})"), err=True)
+        for line in outcome.where:
+            click.echo(f"  {inert(line)}", err=True)
+        return FAILED
+    reply = outcome.reply
+    items = reply.get("entries", reply.get("results", []))
+    _print_items(items)
+    for failure in reply["failures"]:
+        note(f"{_cell(failure['item'])}: {failure['message']} ({failure['kind']})")
+    more = f" of {reply['total']}" if reply["truncated"] else ""
+    failed = f", {reply['failed']} failed" if reply["failed"] else ""
+    click.secho(f"{reply['count']}{more}{failed}", dim=True, err=True)
+    if outcome.action:
+        click.secho(f"To take it back: metnos undo {outcome.action}", fg="cyan", err=True)
+    return FINE if not reply["failed"] or items else FAILED
+
+
+def _run_or_ask(app: App, call: Call) -> Outcome:
+    """Run it; on a terminal, a question is asked right there, and an approval used at once."""
+    try:
+        return app.runner.run(call)
+    except Waiting as waiting:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise
+        item = app.inbox.find(waiting.item)
+        _show_question(item)
+        while item.yes_count < item.needs_yes:
+            question = "Do this?" if not item.yes_count else "This cannot be taken back. Do it all the same?"
+            if not click.confirm(question):
+                app.inbox.refuse(item.id, at_terminal(), "refused at the terminal")
+                raise InboxError("not done: you said no") from None
+            item = app.inbox.approve(item.id, at_terminal(), seen=item.yes_count)
+        return app.runner.resume(item)
+
+
+def _show_question(item: Item) -> None:
+    click.secho(inert(item.title), bold=True)
+    for line in item.body.get("preview", ()):
+        click.echo(f"  {inert(str(line))}")
+
+
+def _show_preview(app: App, call: Call, as_json: bool) -> int:
+    outcome, preview = app.runner.preview(call)
+    if as_json:
+        print_json({"ok": outcome.ok, "message": outcome.message, "effects": preview.effects, "preview": preview.lines})
+    elif not outcome.ok:
+        return show_outcome(outcome)
+    else:
+        for line in preview.lines or ("nothing would change",):
+            click.echo(inert(line))
+    return FINE if outcome.ok else FAILED
+
+
+def _show_arguments(look: Look) -> None:
+    if look.executor is None:
+        return
+    manifest = look.executor.manifest
+    click.secho("\nArguments", bold=True)
+    print_table(("option", "value", "meaning"), arguments.describe(manifest))
+    click.secho("\nExamples", bold=True)
+    for example in manifest.examples:
+        click.echo(f"  {inert(example.say)}")
+        written = inert(json.dumps(example.args, ensure_ascii=False))
+        click.echo(f"    metnos executor run {manifest.name} --args '{written}'")
+
+
+def _change(choice: Choice, name: str, state: State, reason: str) -> None:
+    before = open_app(choice).catalog.change(name, state, reason)
+    click.echo(f"{name}: {before} → {state}")
+
+
+def _json_arguments(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    try:
+        found = json.loads(sys.stdin.read() if text == "-" else text)
+    except ValueError as error:
+        raise UsageError(f"--args is no JSON: {error}", fix="""Write it like --args '{"path": "~"}'""") from error
+    if not isinstance(found, dict):
+        raise UsageError("--args is no JSON object", fix="""Write it like --args '{"path": "~"}'""")
+    return found
+
+
+def _print_items(items: list[Any]) -> None:
+    if not items:
+        return
+    columns = list(dict.fromkeys(key for item in items[:50] for key in item))[:_COLUMNS]
+    if len(items) == 1 and any(isinstance(value, str) and "\n" in value for value in items[0].values()):
+        for key, value in items[0].items():
+            click.secho(f"{key}: ", bold=True, nl=False)
+            click.echo(inert(_cell(value, whole=True)))
+        return
+    print_table(columns, [[_cell(item.get(column, "")) for column in columns] for item in items])
+
+
+def _cell(value: Any, *, whole: bool = False) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if whole or not sys.stdout.isatty():
+        return text if whole else text.replace("\n", "\\n")
+    line = text.replace("\n", " ")
+    return line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…"
+
+
+def _data(look: Look) -> dict[str, Any]:
+    plain = {name: str(getattr(look, name)) for name in ("name", "state", "version", "origin", "purpose", "reason")}
+    return plain | {"problems": list(look.problems), "kind": look.executor.manifest.kind.value if look.executor else ""}
+
+
+def _about(look: Look) -> str:
+    return look.purpose or "; ".join(look.problems)
+
+
+def _styles(looks: list[Look]) -> dict[int, str]:
+    usable = (State.ACTIVE, State.SEED)
+    return {index: "red" if look.problems else "dim" for index, look in enumerate(looks) if look.state not in usable}

@@ -1,0 +1,169 @@
+"""``metnos inbox``: answer what Metnos asks before it acts."""
+
+import json
+from typing import Any
+
+import click
+
+from metnos.cli import FINE, Choice
+from metnos.cli.opening import open_app
+from metnos.cli.output import inert, json_option, print_json, print_table
+from metnos.core.clock import to_text
+from metnos.core.errors import UsageError
+from metnos.law.inbox import ACT, Item, State, Yes
+from metnos.law.principal import at_terminal
+
+_NEWEST = 50
+
+
+@click.group()
+def inbox() -> None:
+    """Answer what Metnos asks before it acts."""
+
+
+@inbox.command(name="list")
+@click.option("--all", "everything", is_flag=True, help=f"Also what is answered: the newest {_NEWEST}.")
+@json_option
+@click.pass_obj
+def list_(choice: Choice, everything: bool, as_json: bool) -> None:
+    """List the questions that wait for your answer."""
+    box = open_app(choice).inbox
+    items = box.newest(_NEWEST)[::-1] if everything else box.waiting()
+    if as_json:
+        print_json([_data(item) for item in items])
+    elif items:
+        rows = [(item.id, item.state, item.kind, _progress(item), _until(item), item.title) for item in items]
+        print_table(("id", "state", "kind", "yes", "until", "question"), rows)
+    else:
+        click.echo("Nothing waits for you.")
+
+
+@inbox.command()
+@click.argument("item_id", metavar="ID")
+@json_option
+@click.pass_obj
+def show(choice: Choice, item_id: str, as_json: bool) -> None:
+    """Show one question whole; the beginning of its ID is enough."""
+    box = open_app(choice).inbox
+    item = box.find(item_id)
+    yeses = box.yeses(item.id)
+    if as_json:
+        print_json(_data(item) | {"yeses": [{"by": yes.by, "at": to_text(yes.ts)} for yes in yeses]})
+        return
+    _describe(item, yeses)
+    if item.state is State.WAITING:
+        click.secho(f"\nmetnos inbox approve {item.id}", fg="cyan")
+
+
+@inbox.command()
+@click.argument("item_id", metavar="ID")
+@click.pass_obj
+def approve(choice: Choice, item_id: str) -> int:
+    """Say yes to a question. An act is then done at once; one that cannot be taken back needs a second yes."""
+    app = open_app(choice)
+    found = app.inbox.find(item_id)
+    item = app.inbox.approve(found.id, at_terminal(), seen=found.yes_count)
+    if item.state is State.WAITING:
+        click.echo(f"{inert(item.title)}: yes {item.yes_count} of {item.needs_yes}. This cannot be taken back.")
+        click.echo(f"If you are sure, say it again: metnos inbox approve {item.id}")
+        return FINE
+    click.echo(f"{inert(item.title)}: approved.")
+    if item.kind != ACT:
+        return FINE
+    from metnos.cli.executor import show_outcome  # only an act has one
+
+    return int(show_outcome(app.runner.resume(item)) or FINE)
+
+
+@inbox.command()
+@click.argument("item_id", metavar="ID")
+@click.option("--reason", default="", help="Why not; kept with the question.")
+@click.pass_obj
+def refuse(choice: Choice, item_id: str, reason: str) -> None:
+    """Say no to a question, or take a yes back that was not used yet."""
+    box = open_app(choice).inbox
+    item = box.refuse(box.find(item_id).id, at_terminal(), reason)
+    click.echo(f"{inert(item.title)}: refused.")
+
+
+@inbox.command()
+@click.argument("item_id", metavar="ID")
+@click.option("--args", "text", metavar="JSON", help="The new arguments. Default: edit them in $EDITOR.")
+@click.pass_obj
+def edit(choice: Choice, item_id: str, text: str | None) -> None:
+    """Change the arguments of an act that waits. The changed act is a new question."""
+    app = open_app(choice)
+    item = app.inbox.find(item_id)
+    if item.kind != ACT or item.state is not State.WAITING:
+        raise UsageError(
+            f"question {item.id} is {item.state} and about: {item.kind}", fix="Only a waiting act can be edited."
+        )
+    if text is None:
+        text = click.edit(json.dumps(item.body.get("args", {}), indent=2, ensure_ascii=False), extension=".json")
+    if text is None:
+        click.echo("Nothing was changed.")
+        return
+    new = app.runner.edit(item, _arguments(text), at_terminal())
+    click.echo(f"This is a new question now: metnos inbox show {new.id}")
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"the arguments are no JSON: {error}", fix="Nothing was changed. Try again.") from error
+    if not isinstance(found, dict):
+        raise UsageError("the arguments are no JSON object", fix='Write them like {"path": "..."}.')
+    return found
+
+
+def _describe(item: Item, yeses: list[Yes]) -> None:
+    click.secho(inert(item.title), bold=True)
+    rows = [
+        ("id", item.id),
+        ("about", item.kind),
+        ("state", item.state),
+        ("yes", _progress(item)),
+        ("asked", f"{to_text(item.asked_at)} by {item.asked_by}"),
+        ("until", to_text(item.expires_at)),
+        *((f"yes {yes.number}", f"{to_text(yes.ts)} by {yes.by}") for yes in yeses),
+        *([("answer", f"{item.answered_by}: {item.reason}")] if item.reason else []),
+        *((key, _text(item.body[key])) for key in item.body if key not in ("preview", "effects")),
+    ]
+    print_table(("field", "value"), rows)
+    if item.body.get("preview"):
+        click.secho("\nWhat it would do", bold=True)
+        for line in item.body["preview"]:
+            click.echo(f"  {inert(str(line))}")
+
+
+def _data(item: Item) -> dict[str, Any]:
+    times = {name: getattr(item, name) for name in ("asked_at", "expires_at", "answered_at")}
+    plain = (
+        "id",
+        "kind",
+        "title",
+        "state",
+        "digest",
+        "needs_yes",
+        "yes_count",
+        "asked_by",
+        "answered_by",
+        "reason",
+        "body",
+    )
+    return {name: getattr(item, name) for name in plain} | {
+        name: to_text(moment) if moment else None for name, moment in times.items()
+    }
+
+
+def _progress(item: Item) -> str:
+    return f"{item.yes_count} of {item.needs_yes}"
+
+
+def _until(item: Item) -> str:
+    return f"{item.expires_at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

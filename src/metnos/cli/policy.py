@@ -1,0 +1,118 @@
+"""``metnos policy``: what may happen, why, and what you allowed in advance."""
+
+from pathlib import Path
+
+import click
+
+from metnos.cli import FAILED, FINE, Choice, arguments
+from metnos.cli.opening import open_app
+from metnos.cli.output import inert, json_option, print_json, print_table
+from metnos.core.canon import canonical_path
+from metnos.core.clock import to_text
+from metnos.core.settings import home_folder
+from metnos.executors.run import Call
+from metnos.law import levels
+from metnos.law.capability import Capability
+from metnos.law.grants import ANY, MAX_DAYS, Grant
+from metnos.law.levels import Verdict
+from metnos.law.need import PATHS
+from metnos.law.principal import at_terminal
+
+_COLUMNS = ("use", "what it means", "read_only", "supervised", "full")
+
+
+@click.group()
+def policy() -> None:
+    """See what may happen and why, and allow things in advance."""
+
+
+@policy.command()
+@json_option
+def table(as_json: bool) -> None:
+    """Show what each level of autonomy allows, asks and refuses."""
+    if as_json:
+        print_json([dict(zip(_COLUMNS, row, strict=True)) for row in levels.rows()])
+    else:
+        print_table(_COLUMNS, levels.rows())
+
+
+@policy.command(context_settings={"ignore_unknown_options": True})
+@click.argument("executor")
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+@json_option
+@click.pass_obj
+def check(choice: Choice, executor: str, args: tuple[str, ...], as_json: bool) -> int:
+    """Show what each step would say about EXECUTOR with these ARGS, without doing it.
+
+    Exits with 1 if it would be refused.
+    """
+    app = open_app(choice)
+    values = arguments.parse(app.catalog.get(executor).manifest, args)
+    steps = app.runner.explain(Call(executor, values, at_terminal(), Path.cwd()))
+    if as_json:
+        print_json([{"step": step, "verdict": verdict, "words": words} for step, verdict, words in steps])
+    else:
+        print_table(
+            ("step", "verdict", "why"), [(step, Verdict(verdict).words, words) for step, verdict, words in steps]
+        )
+    return FAILED if steps[-1][1] == Verdict.REFUSE else FINE
+
+
+@policy.command()
+@click.argument("executor")
+@click.argument("capability", type=click.Choice([str(each) for each in Capability]))
+@click.argument("target")
+@click.option("--days", required=True, type=float, help=f"How long it holds, at most {MAX_DAYS} days.")
+@click.option("--reason", default="", help="Why; kept with the grant.")
+@click.option("--sending", is_flag=True, help="For a host: also allow sending to it, not only fetching from it.")
+@click.pass_obj
+def grant(choice: Choice, executor: str, capability: str, target: str, days: float, reason: str, sending: bool) -> None:
+    """Allow in advance what would be asked each time.
+
+    EXECUTOR is a name, or '*' for all. TARGET is a folder with everything below it, a host or *.example.org, or a
+    program. A grant never lifts a refusal, spares no second yes and opens no forbidden path.
+    """
+    wanted = Capability(capability)
+    if wanted in PATHS or wanted is Capability.SHELL_EXEC:
+        target = str(canonical_path(target, cwd=Path.cwd(), home=home_folder()))
+    grants_ = open_app(choice).grants
+    made = grants_.grant(executor, wanted, target, days=days, by=at_terminal(), reason=reason, sending=sending)
+    click.echo(f"Granted until {made.expires.astimezone():%Y-%m-%d %H:%M}: {inert(_words(made))}")
+    click.echo(f"To take it back: metnos policy revoke {made.id}")
+
+
+@policy.command()
+@click.argument("grant_id", metavar="ID")
+@click.pass_obj
+def revoke(choice: Choice, grant_id: str) -> None:
+    """Take a grant back; the beginning of its ID is enough."""
+    ended = open_app(choice).grants.revoke(grant_id, at_terminal())
+    click.echo(f"Revoked: {inert(_words(ended))}")
+
+
+@policy.command()
+@json_option
+@click.pass_obj
+def grants(choice: Choice, as_json: bool) -> None:
+    """List the grants that hold now."""
+    active = open_app(choice).grants.active()
+    if as_json:
+        print_json([_data(each) for each in active])
+    elif active:
+        rows = [(each.id, _words(each), f"{each.expires.astimezone():%Y-%m-%d %H:%M}", each.reason) for each in active]
+        print_table(("id", "grant", "until", "reason"), rows)
+    else:
+        click.echo("No grant holds.")
+
+
+def _words(given: Grant) -> str:
+    who = "any executor" if given.executor == ANY else given.executor
+    return f"{who} may {given.capability} {given.target}{', sending too' if given.sending else ''}"
+
+
+def _data(given: Grant) -> dict[str, object]:
+    plain = ("id", "executor", "capability", "target", "sending", "reason", "granted_by")
+    return {name: getattr(given, name) for name in plain} | {
+        "created": to_text(given.created),
+        "expires": to_text(given.expires),
+    }

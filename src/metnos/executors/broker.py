@@ -1,0 +1,333 @@
+"""The broker: answers what a running executor asks for, outside the sandbox, within its permit.
+
+Rules: what the manifest does not declare is a breach and ends the call; what it declares but this call was not
+permitted is refused, and the executor may go on. Paths are made canonical first; a change happens only at or below a
+permitted path, only in the way that the manifest's reversal allows, and, when the owner was asked, only if the owner
+was shown it. In a dry run the same requests are only noted. Every field that comes from inside is checked before use.
+"""
+
+import base64
+import binascii
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from metnos.core.canon import canonical_path
+from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError
+from metnos.executors import scope
+from metnos.executors.effect_rules import Doing
+from metnos.executors.manifest import Manifest, Reversal
+from metnos.executors.prepare import Prepared
+from metnos.law.forbidden import Access, refuse_forbidden
+from metnos.law.need import Need, http_need
+from metnos.law.permit import Effects
+from metnos.sandbox.web import Fetched
+
+_CREATING = frozenset({"write", "put", "copy", "make_folder"})
+# What each reverse pattern can take back.
+PATTERNS: dict[Reversal, frozenset[str]] = {
+    Reversal.NOTHING: frozenset(),
+    Reversal.MOVE_BACK: frozenset({"move", "make_folder"}),
+    Reversal.REMOVE_CREATED: _CREATING,
+    Reversal.RESTORE_CONTENT: _CREATING | {"replace"},
+    Reversal.RESTORE_TRASHED: frozenset({"trash", "make_folder"}),
+    Reversal.IRREVERSIBLE: _CREATING | {"replace", "move", "trash"},
+}
+Answer = dict[str, Any]
+
+
+class Breached(Exception):
+    """The executor asked for what its manifest does not declare."""
+
+
+class Fetching(Protocol):
+    """The web, or a recorded double of it. ``allow`` is asked about every host that would be spoken to."""
+
+    def fetch(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        max_bytes: int,
+        allow: Callable[[str, str, list[str]], Need],
+    ) -> Fetched: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The ways out that a broker has, beside files."""
+
+    web: Fetching
+    facts: Callable[[str], list[Any]]
+    call: Callable[[str, Mapping[str, Any]], Any]
+    chat: Callable[[str, int], str] | None
+    decide: Callable[[Need], bool]  # whether a need beyond the permit is one that nobody has to be asked about
+
+
+class Broker:
+    """One call's broker."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        prepared: Prepared,
+        doing: Doing,
+        reach: Reach,
+        shown: Effects | None,
+    ) -> None:
+        self._manifest = manifest
+        self._prepared = prepared
+        self._doing = doing
+        self._reach = reach
+        self._shown = None if shown is None else set(shown)
+        self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
+            "write": self._write,
+            "put": self._put,
+            "make_folder": self._make_folder,
+            "move": self._move,
+            "copy": self._copy,
+            "trash": self._trash,
+            "look": self._look,
+            "http": self._http,
+            "call": self._call,
+            "chat": self._chat,
+            "system": self._system,
+        }
+
+    def __call__(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
+        """Answer one request. Raises `Breached`; every other failure is an answer."""
+        answer = self._answers.get(str(message.get("op")))
+        if answer is None:
+            raise Breached(f"it spoke to the broker out of turn ({str(message.get('op'))[:40]!r})")
+        try:
+            return {"value": answer(message, descriptor)}
+        except ExecutorFailed as error:
+            return _failed(error.kind, error.what)
+        except LawError as error:
+            return _failed("not_permitted", error.what)
+        except MetnosError as error:
+            return _failed("failed", error.what)
+
+    # -- files
+
+    def _write(self, message: Mapping[str, Any], _: int | None) -> Answer:
+        path = self._target(message, "path")
+        overwrite, append = _flag(message, "overwrite"), _flag(message, "append")
+        content = _content(message)
+        self._expect("write", path, replacing=overwrite or append)
+        return _done(self._doing.write(path, content, overwrite=overwrite, append=append))
+
+    def _put(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
+        if descriptor is None:
+            raise ExecutorFailed("no file came with it", kind="invalid")
+        path, overwrite = self._target(message, "path"), _flag(message, "overwrite")
+        self._expect("put", path, replacing=overwrite)
+        return _done(self._doing.put(path, descriptor, overwrite=overwrite))
+
+    def _make_folder(self, message: Mapping[str, Any], _: int | None) -> Answer:
+        path = self._target(message, "path", leading=True)
+        self._declare("make_folder")
+        if not path.is_dir():
+            self._expect("make_folder", path)
+        return _done(self._doing.make_folder(path))
+
+    def _move(self, message: Mapping[str, Any], _: int | None) -> Answer:
+        source = self._target(message, "source")
+        target = self._target(message, "target", beside=source)
+        overwrite = _flag(message, "overwrite")
+        self._expect("move", source, target, replacing=overwrite)
+        return _done(self._doing.move(source, target, overwrite=overwrite))
+
+    def _copy(self, message: Mapping[str, Any], _: int | None) -> Answer:
+        source, target = self._source(message, "source"), self._target(message, "target")
+        overwrite = _flag(message, "overwrite")
+        self._expect("copy", source, target, replacing=overwrite)
+        return _done(self._doing.copy(source, target, overwrite=overwrite))
+
+    def _trash(self, message: Mapping[str, Any], _: int | None) -> Answer:
+        path = self._target(message, "path")
+        self._expect("trash", path)
+        return _done(self._doing.trash(path))
+
+    def _look(self, message: Mapping[str, Any], _: int | None) -> Answer:
+        """What is at a place that this call may change, or beside it: a name may have to be free."""
+        raw, path = _path(message, "path")
+        roots = (*self._prepared.reads, *self._prepared.writes)
+        if not scope.covers(self._prepared.declared, raw):
+            raise Breached(f"it looked at {raw}, which it does not declare")
+        if not any(path.is_relative_to(root) or path.parent == root.parent for root in roots):
+            raise ExecutorFailed(f"this call may not look at {path}", kind="not_permitted")
+        refuse_forbidden(path, Access.READ)
+        return _kind_of(path)
+
+    def _target(
+        self, message: Mapping[str, Any], name: str, *, leading: bool = False, beside: Path | None = None
+    ) -> Path:
+        """A path that this call may change: what was named, or below it.
+
+        Folders that lead to it may be made (``leading``), and it may be given another name where it is (``beside``).
+        """
+        raw, path = _path(message, name)
+        writes = self._prepared.writes
+        if not scope.covers(self._prepared.declared_writes, raw):
+            raise Breached(f"it tried to change {raw}, which it does not declare")
+        permitted = any(path.is_relative_to(root) for root in writes)
+        permitted = permitted or (leading and any(root.is_relative_to(path) for root in writes))
+        permitted = permitted or (beside is not None and path.parent == beside.parent)
+        if not permitted or not scope.covers(self._prepared.declared_writes, path):
+            raise ExecutorFailed(f"this call may not change {path}", kind="not_permitted")
+        return path
+
+    def _source(self, message: Mapping[str, Any], name: str) -> Path:
+        """A path that this call may read."""
+        raw, path = _path(message, name)
+        if not scope.covers(self._prepared.declared, raw):
+            raise Breached(f"it tried to read {raw}, which it does not declare")
+        if not any(path.is_relative_to(root) for root in (*self._prepared.reads, *self._prepared.writes)):
+            raise ExecutorFailed(f"this call may not read {path}", kind="not_permitted")
+        return path
+
+    def _declare(self, operation: str) -> None:
+        if operation not in PATTERNS[self._manifest.reversal]:
+            raise Breached(f"it tried to {operation}, which {self._manifest.reversal.value!r} cannot take back")
+
+    def _expect(self, operation: str, *paths: Path, replacing: bool = False) -> None:
+        """The reversal must know this operation, and the owner, if asked, must have been shown it."""
+        self._declare(operation)
+        if replacing:
+            self._declare("replace")
+        if self._shown is not None and (operation, *map(str, paths)) not in self._shown:
+            raise ExecutorFailed(
+                f"this was not in the preview that was approved: {operation} {' '.join(map(str, paths))}",
+                kind="not_permitted",
+            )
+
+    # -- everything else
+
+    def _http(self, message: Mapping[str, Any], _: int | None) -> Answer:
+        http = self._manifest.capabilities.net.http
+        if http is None:
+            raise Breached("it tried to use the network, which it does not declare")
+        headers = message.get("headers")
+        if not isinstance(headers, dict) or not all(isinstance(text, str) for text in (*headers, *headers.values())):
+            raise ExecutorFailed("headers must be text", kind="invalid")
+        most = message.get("max_bytes")
+        fetched = self._reach.web.fetch(
+            _word(message, "method").upper(),
+            _word(message, "url"),
+            headers,
+            _content(message),
+            max_bytes=most if type(most) is int and most > 0 else 1,
+            allow=self._allow,
+        )
+        return {
+            "status": fetched.status,
+            "headers": dict(fetched.headers),
+            "body": fetched.body,
+            "url": fetched.url,
+            "truncated": fetched.truncated,
+        }
+
+    def _allow(self, host: str, method: str, addresses: list[str]) -> Need:
+        """Whether this host may be spoken to now: declared, and permitted or beyond question."""
+        http = self._manifest.capabilities.net.http
+        if http is None or not scope.host_matches(http.hosts, host) or method not in http.methods:
+            raise Breached(f"it tried to {method} {host}, which it does not declare")
+        need = http_need(host, method, addresses)
+        if need not in self._prepared.needs and not self._reach.decide(need):
+            raise ExecutorFailed(
+                f"{host} was not asked for when this call was permitted; ask for that address itself",
+                kind="not_permitted",
+            )
+        return need
+
+    def _call(self, message: Mapping[str, Any], _: int | None) -> Any:
+        name, args = _word(message, "name"), message.get("args")
+        if name not in self._manifest.capabilities.executor.call:
+            raise Breached(f"it tried to call {name[:80]!r}, which it does not declare")
+        if not isinstance(args, dict):
+            raise ExecutorFailed("the arguments of a call are an object", kind="invalid")
+        return self._reach.call(name, args)
+
+    def _chat(self, message: Mapping[str, Any], _: int | None) -> str:
+        if not self._manifest.capabilities.model.chat:
+            raise Breached("it tried to ask the language model, which it does not declare")
+        if self._reach.chat is None:
+            raise ExecutorFailed("there is no language model", kind="unavailable")
+        tokens = message.get("max_tokens")
+        return self._reach.chat(_word(message, "prompt"), tokens if type(tokens) is int else 512)
+
+    def _system(self, message: Mapping[str, Any], _: int | None) -> list[Any]:
+        what = _word(message, "what")
+        if what not in self._manifest.capabilities.system.read:
+            raise Breached(f"it asked for {what[:40]!r} of this machine, which it does not declare")
+        return self._reach.facts(what)
+
+
+def _path(message: Mapping[str, Any], name: str) -> tuple[Path, Path]:
+    """A path as it was spelled, without dots, and where it really leads."""
+    text = _word(message, name)
+    if not text.startswith("/"):
+        raise ExecutorFailed("a path must be absolute", kind="invalid")
+    try:
+        # The last component stays what it is: an operation on a link is about the link.
+        parent = canonical_path(str(Path(text).parent), cwd=Path("/"), home=Path("/"))
+    except PathError as error:
+        raise ExecutorFailed(error.what, kind="invalid") from error
+    last = Path(text).name
+    if last in ("", ".", ".."):
+        raise ExecutorFailed("a path must end in a name", kind="invalid")
+    return _plain(text), parent / last
+
+
+def _plain(text: str) -> Path:
+    """The path by its letters alone: dots resolved, links not looked at."""
+    parts: list[str] = []
+    for part in text.split("/"):
+        if part == "..":
+            parts = parts[:-1]
+        elif part not in ("", "."):
+            parts.append(part)
+    return Path("/" + "/".join(parts))
+
+
+def _kind_of(path: Path) -> Answer:
+    try:
+        status = path.lstat()
+    except OSError:
+        return {"kind": "missing", "size": 0}
+    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
+    return {"kind": kinds.get(stat.S_IFMT(status.st_mode), "other"), "size": status.st_size}
+
+
+def _word(message: Mapping[str, Any], name: str) -> str:
+    value = message.get(name)
+    if not isinstance(value, str) or "\0" in value:
+        raise ExecutorFailed(f"{name} must be text", kind="invalid")
+    return value
+
+
+def _flag(message: Mapping[str, Any], name: str) -> bool:
+    return message.get(name) is True
+
+
+def _content(message: Mapping[str, Any]) -> bytes:
+    text = message.get("text")
+    try:
+        if isinstance(text, str):
+            return text.encode(errors="surrogateescape")
+        return base64.b64decode(_word(message, "base64"), validate=True)
+    except (binascii.Error, UnicodeEncodeError) as error:
+        raise ExecutorFailed("content must be text or base64", kind="invalid") from error
+
+
+def _done(done: Any) -> Answer:
+    return {"done": done.op, "bytes": done.bytes, "replaced": done.replaced}
+
+
+def _failed(kind: str, message: str) -> Answer:
+    return {"failed": True, "kind": kind, "message": message}

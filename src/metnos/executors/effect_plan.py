@@ -1,0 +1,121 @@
+"""A dry run: the same operations, decided the same way, and none of them done.
+
+Rules: what would be refused for real is refused here with the same class, what earlier planned operations would have
+changed counts as changed, and the effects collected are those that the real run has if the disk stays as it is. The
+preview says in words what would happen; for text it shows at most 40 lines of difference a file. Does not guarantee
+what only trying shows: a full disk, or rights that the system checks in ways of its own.
+"""
+
+import difflib
+import os
+from pathlib import Path
+
+from metnos.executors.effect_files import FILE, shown
+from metnos.executors.effect_rules import MAX_FILE, Deed, Hand, Refuse
+from metnos.executors.effect_tree import Node, Tree
+from metnos.executors.trash import Trash
+
+_MOST_LINES = 40
+_MOST_BYTES = 256 * 1024  # of one side of a comparison: beyond it, only the sizes are told
+
+
+class Planning(Hand):
+    """The hands of a dry run. ``effects`` and ``preview`` grow with every operation that would succeed."""
+
+    def __init__(
+        self,
+        refuse: Refuse,
+        trash: Trash,
+        *,
+        max_writes: int | None = None,
+        max_bytes: int | None = None,
+        max_file: int = MAX_FILE,
+    ) -> None:
+        super().__init__(refuse, trash, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
+        self._planned = Tree()
+        self._preview: list[str] = []
+
+    @property
+    def preview(self) -> tuple[str, ...]:
+        """What would happen, in lines for the owner."""
+        return tuple(self._preview)
+
+    def _tree(self) -> Tree:
+        return self._planned
+
+    def _do(self, deed: Deed) -> None:
+        tree, path, target = self._planned, deed.path, deed.target or deed.path
+        if deed.op in ("write", "put"):
+            self._plan_content(deed)
+        elif deed.op == "make_folder":
+            for each in deed.folders:
+                self._preview.append(f"make the folder {shown(each)}")
+                tree.put_folder(each)
+        elif deed.op == "trash":
+            self._preview.append(f"move {shown(path)} to the trash")
+            tree.put(path, None)
+        else:
+            over = ", replacing the file that is there" if deed.replaced else ""
+            size = f" ({deed.size:,} bytes)" if deed.op == "copy" else ""
+            self._preview.append(f"{deed.op} {shown(path)} to {shown(target)}{size}{over}")
+            tree.move(path, target) if deed.op == "move" else tree.copy(path, target)
+
+    def _plan_content(self, deed: Deed) -> None:
+        node = self._planned.look(deed.path) if deed.replaced else None
+        old_size = node.size if node is not None else 0
+        size = deed.size + (old_size if deed.append else 0)
+        old = _content(node)
+        new = deed.content if deed.fd is None else _of_descriptor(deed.fd, deed.size)
+        if deed.append and new is not None:
+            new = None if old is None else old + new
+        verb = "add to" if deed.append else "overwrite" if deed.replaced else "write"
+        self._preview += [
+            f"{verb} {shown(deed.path)} {_sizes(deed, old_size, size)}",
+            *_difference(old, new, deed.path),
+        ]
+        self._planned.put_file(deed.path, size, new if new is not None and len(new) <= _MOST_BYTES else None)
+
+
+def _sizes(deed: Deed, before: int, after: int) -> str:
+    return f"({before:,} → {after:,} bytes)" if deed.replaced else f"({after:,} bytes)"
+
+
+def _content(node: Node | None) -> bytes | None:
+    """What a file holds, real or planned; nothing if it is too large to be shown."""
+    if node is None:
+        return b""
+    if node.content is not None or node.origin is None or node.kind != FILE or node.size > _MOST_BYTES:
+        return node.content
+    try:
+        descriptor = os.open(node.origin, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return _of_descriptor(descriptor, node.size)
+    finally:
+        os.close(descriptor)
+
+
+def _of_descriptor(fd: int, size: int) -> bytes | None:
+    return os.pread(fd, size, 0) if size <= _MOST_BYTES else None
+
+
+def _difference(old: bytes | None, new: bytes | None, path: Path) -> list[str]:
+    """A unified difference, at most 40 lines of it; nothing for what is no text."""
+    before, after = _text(old), _text(new)
+    if before is None or after is None:
+        return []
+    lines = list(difflib.unified_diff(before, after, shown(path), shown(path), lineterm=""))
+    if len(lines) > _MOST_LINES:
+        rest = len(lines) - _MOST_LINES + 1
+        lines = [*lines[: _MOST_LINES - 1], f"… and {rest:,} more lines"]
+    return [f"  {line}" for line in lines]
+
+
+def _text(content: bytes | None) -> list[str] | None:
+    if content is None or len(content) > _MOST_BYTES or b"\0" in content:
+        return None
+    try:
+        return content.decode().splitlines()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,284 @@
+"""What may be done to files: the six operations, decided before anything is touched.
+
+Rules: whoever acts and whoever only plans decides here, in the same order, over the same kind of `Tree`; they differ
+only in what they do with a `Deed` that was decided. Nothing is overwritten unless asked; a folder is never overwritten
+and never overwrites, and never moves into itself; what is neither file nor folder is refused, and so is a file with
+several names (hard links), since one of them may be a forbidden one; everything inside a folder is asked for, at its
+old place and at its new one. Does not guarantee that the act succeeds: the disk may fill, and others may be faster.
+"""
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from metnos.core.errors import ExecutorFailed, LawError
+from metnos.executors.effect_files import FILE, FOLDER, LINK, SPECIAL, shown
+from metnos.executors.effect_tree import Node, Tree
+from metnos.executors.trash import Trash
+from metnos.law.forbidden import Access
+
+Refuse = Callable[[Path, Access], None]  # raises a `LawError` on what must not be touched
+
+MAX_FILE = 1 << 30  # bytes: of one file that an executor writes; a folder is bounded by the quota of the day
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one call did. ``replaced``: something was there before; ``bytes``: how many were written."""
+
+    op: str
+    path: Path
+    target: Path | None = None
+    bytes: int = 0
+    replaced: bool = False
+
+
+class Doing(Protocol):
+    """The hands of an executor. Failures are `ExecutorFailed` with one of the closed kinds."""
+
+    def write(self, path: Path, content: bytes, *, overwrite: bool = False, append: bool = False) -> Done: ...
+    def put(self, path: Path, fd: int, *, overwrite: bool = False) -> Done: ...
+    def make_folder(self, path: Path) -> Done: ...
+    def move(self, source: Path, target: Path, *, overwrite: bool = False) -> Done: ...
+    def copy(self, source: Path, target: Path, *, overwrite: bool = False) -> Done: ...
+    def trash(self, path: Path) -> Done: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One operation that was decided and may happen."""
+
+    op: str
+    path: Path
+    target: Path | None = None
+    size: int = 0  # bytes that will be written
+    replaced: bool = False
+    content: bytes | None = None  # of a write
+    append: bool = False
+    fd: int | None = None  # of a put
+    folders: tuple[Path, ...] = ()  # to be made, the outermost first
+
+    @property
+    def named(self) -> tuple[tuple[str, ...], ...]:
+        """Its effects as permits and previews name them."""
+        if self.op == "make_folder":
+            return tuple((self.op, str(each)) for each in self.folders)
+        return ((self.op, str(self.path)),) if self.target is None else ((self.op, str(self.path), str(self.target)),)
+
+    def done(self) -> Done:
+        return Done(self.op, self.path, self.target, self.size, self.replaced)
+
+
+class Hand(ABC):
+    """The six operations. A subclass says which tree they are decided over, and what becomes of a deed."""
+
+    def __init__(
+        self, refuse: Refuse, trash: Trash, *, max_writes: int | None, max_bytes: int | None, max_file: int
+    ) -> None:
+        self.writes = 0
+        self.write_bytes = 0
+        self._effects: list[tuple[str, ...]] = []
+        self._refuse = refuse
+        self._trash = trash
+        self._max_writes = max_writes
+        self._max_bytes = max_bytes
+        self._max_file = max_file
+
+    @property
+    def effects(self) -> tuple[tuple[str, ...], ...]:
+        """(operation, path) or (operation, path, target) of everything done or planned so far, in order."""
+        return tuple(self._effects)
+
+    def write(self, path: Path, content: bytes, *, overwrite: bool = False, append: bool = False) -> Done:
+        """Content to a file; ``append`` makes the file if there is none."""
+        tree = self._tree()
+        there = self._room(tree, path, overwrite=overwrite or append)
+        before = there.size if there and append else 0
+        self._refuse_large(path, before + len(content))
+        replaced = there is not None
+        return self._go(Deed("write", path, None, len(content), replaced, content, append and replaced))
+
+    def put(self, path: Path, fd: int, *, overwrite: bool = False) -> Done:
+        """What an untrusted descriptor holds becomes a file."""
+        size = self._size_of(fd, path)
+        replaced = self._room(self._tree(), path, overwrite=overwrite) is not None
+        return self._go(Deed("put", path, None, size, replaced, fd=fd))
+
+    def make_folder(self, path: Path) -> Done:
+        """A folder with its parents. One that is there already is left as it is, and is no effect."""
+        tree = self._tree()
+        missing: list[Path] = []
+        for each in reversed((path, *path.parents)):
+            node = tree.look(each) if not missing else None
+            if node is None:
+                self._ask(each, Access.WRITE)
+                missing.append(each)
+            elif node.kind != FOLDER:
+                raise ExecutorFailed(f"{shown(each)} is there and is no folder", kind=_in_the_way(node))
+        if missing:
+            self._parent(tree, missing[0])
+        return self._go(Deed("make_folder", path, folders=tuple(missing)))
+
+    def move(self, source: Path, target: Path, *, overwrite: bool = False) -> Done:
+        tree = self._tree()
+        node = self._source(tree, source, Access.WRITE)
+        self._parent(tree, source)
+        replaced = self._target(tree, source, node, target, overwrite)
+        far = node.device != self._parent(tree, target).device
+        self._inside(tree, source, node, Access.WRITE, target, reads=far)
+        return self._go(Deed("move", source, target, replaced=replaced))
+
+    def copy(self, source: Path, target: Path, *, overwrite: bool = False) -> Done:
+        tree = self._tree()
+        node = self._source(tree, source, Access.READ)
+        replaced = self._target(tree, source, node, target, overwrite)
+        size = self._inside(tree, source, node, Access.READ, target, reads=True)
+        return self._go(Deed("copy", source, target, size, replaced))
+
+    def trash(self, path: Path) -> Done:
+        tree = self._tree()
+        node = self._source(tree, path, Access.WRITE)
+        self._parent(tree, path)
+        self._trash.can_for(path, node.device)
+        self._inside(tree, path, node, Access.WRITE, None, reads=False)
+        return self._go(Deed("trash", path))
+
+    # -- what subclasses say
+
+    @abstractmethod
+    def _tree(self) -> Tree: ...
+
+    @abstractmethod
+    def _do(self, deed: Deed) -> None: ...
+
+    # -- deciding
+
+    def _go(self, deed: Deed) -> Done:
+        named = deed.named
+        if self._max_writes is not None and self.writes + len(named) > self._max_writes:
+            raise ExecutorFailed(
+                f"{shown(deed.path)} was left alone: no more than {self._max_writes:,} changes are left for today",
+                kind="not_permitted", fix="`executors.writes` sets how many an executor may make in a day.",
+            )  # fmt: skip
+        if self._max_bytes is not None and self.write_bytes + deed.size > self._max_bytes:
+            raise ExecutorFailed(
+                f"{shown(deed.path)} was left alone: no more than {self._max_bytes:,} bytes are left for today",
+                kind="not_permitted", fix="`executors.write_mb` sets how much an executor may write in a day.",
+            )  # fmt: skip
+        self._do(deed)
+        self.writes += len(named)
+        self.write_bytes += deed.size
+        self._effects.extend(named)
+        return deed.done()
+
+    def _ask(self, path: Path, access: Access) -> None:
+        try:
+            self._refuse(path, access)
+        except LawError as error:
+            raise ExecutorFailed(error.what, kind="not_permitted", fix=error.fix) from error
+
+    def _parent(self, tree: Tree, path: Path) -> Node:
+        """The folder that a change of ``path`` changes."""
+        parent = tree.look(path.parent) if path != path.parent else None
+        if parent is None:
+            raise ExecutorFailed(f"the folder {shown(path.parent)} is not there", kind="not_found")
+        if parent.kind != FOLDER:
+            raise ExecutorFailed(f"{shown(path.parent)} is no folder", kind="conflict")
+        if not parent.may(os.R_OK | os.W_OK | os.X_OK):  # it is read to be synced
+            raise ExecutorFailed(f"nothing may be changed in the folder {shown(path.parent)}", kind="not_permitted")
+        return parent
+
+    def _room(self, tree: Tree, path: Path, *, overwrite: bool) -> Node | None:
+        """What a file that comes to ``path`` replaces, if anything and if that is allowed."""
+        self._ask(path, Access.WRITE)
+        self._parent(tree, path)
+        node = tree.look(path)
+        if node is None:
+            return None
+        if node.kind != FILE:
+            words = {FOLDER: "a folder", LINK: "a symbolic link", SPECIAL: "neither a file nor a folder"}[node.kind]
+            raise ExecutorFailed(f"{shown(path)} is {words} and is not overwritten", kind=_in_the_way(node))
+        if not overwrite:
+            raise ExecutorFailed(f"{shown(path)} is there already", kind="exists")
+        if not node.may(os.R_OK):
+            what = f"{shown(path)} may not be read, so it could not be kept to be put back"
+            raise ExecutorFailed(what, kind="unreadable")
+        return node
+
+    def _source(self, tree: Tree, path: Path, access: Access) -> Node:
+        self._ask(path, access)
+        node = tree.look(path)
+        if node is None or path == path.parent:
+            raise ExecutorFailed(f"{shown(path)} is not there", kind="not_found")
+        if node.kind == LINK:
+            raise ExecutorFailed(f"{shown(path)} is a symbolic link now, which is not followed", kind="conflict")
+        parent = tree.look(path.parent)
+        if parent is None or not parent.may(os.R_OK | os.X_OK):
+            raise ExecutorFailed(f"the folder {shown(path.parent)} may not be read", kind="unreadable")
+        if parent.device != node.device:
+            raise ExecutorFailed(f"{shown(path)} is where another file system begins", kind="not_permitted")
+        _refuse_odd(path, node, links=True)
+        return node
+
+    def _target(self, tree: Tree, source: Path, node: Node, target: Path, overwrite: bool) -> bool:
+        if target == source or source in target.parents:
+            what = "itself" if target == source else "a place inside itself"
+            raise ExecutorFailed(f"{shown(source)} cannot go to {what}", kind="conflict")
+        there = self._room(tree, target, overwrite=overwrite)
+        if there is not None and node.kind == FOLDER:
+            raise ExecutorFailed(f"{shown(target)} is a file, and no folder replaces it", kind="exists")
+        return there is not None
+
+    def _inside(self, tree: Tree, source: Path, node: Node, access: Access, target: Path | None, *, reads: bool) -> int:
+        """Ask for everything in what is moved, copied or trashed, where it is and where it goes; its size."""
+        if reads and not node.may(os.R_OK | (os.X_OK if node.kind == FOLDER else 0)):
+            raise ExecutorFailed(f"{shown(source)} may not be read", kind="unreadable")
+        if node.kind == FILE:
+            return node.size
+        size = 0
+        for path, each in tree.walk(node):
+            self._ask(source / path, access)
+            if target is not None:
+                self._ask(target / path, Access.WRITE)
+            if each.device != node.device:
+                raise ExecutorFailed(
+                    f"{shown(source / path)} is where another file system begins", kind="not_permitted"
+                )
+            _refuse_odd(source / path, each, links=reads)
+            if reads and each.kind != LINK and not each.may(os.R_OK | (os.X_OK if each.kind == FOLDER else 0)):
+                raise ExecutorFailed(f"{shown(source / path)} may not be read", kind="unreadable")
+            size += each.size
+        return size
+
+    def _size_of(self, fd: int, path: Path) -> int:
+        """How much a descriptor from the sandbox holds; it must be a plain file that can be read."""
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
+                raise ExecutorFailed(f"what should become {shown(path)} is no plain file", kind="not_permitted")
+            os.pread(fd, 1, 0)
+        except OSError as error:
+            raise ExecutorFailed(f"what should become {shown(path)} cannot be read", kind="unreadable") from error
+        self._refuse_large(path, status.st_size)
+        return status.st_size
+
+    def _refuse_large(self, path: Path, size: int) -> None:
+        if size > self._max_file:
+            what = f"{shown(path)} would have {size:,} bytes; no file may have more than {self._max_file:,}"
+            raise ExecutorFailed(what, kind="too_large")
+
+
+def _refuse_odd(path: Path, node: Node, *, links: bool) -> None:
+    if node.kind == SPECIAL:
+        raise ExecutorFailed(f"{shown(path)} is neither a file nor a folder", kind="not_permitted")
+    if links and node.kind == FILE and node.links > 1:
+        what = f"{shown(path)} is one file with {node.links} names (hard links), so it is not clear what it is"
+        raise ExecutorFailed(what, kind="not_permitted", fix="Make a copy of it by hand and use that.")
+
+
+def _in_the_way(node: Node) -> str:
+    return {FOLDER: "exists", FILE: "exists", LINK: "conflict"}.get(node.kind, "not_permitted")

@@ -1,0 +1,120 @@
+"""One call of an executor in the sandbox, from prepared arguments to a judged outcome.
+
+Rules: decides nothing about permission. Whoever calls this has a permit, or hands that can only note (a dry run), or a
+box that holds nothing of the owner's (a birth test).
+"""
+
+import marshal
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any
+
+from metnos.core.clock import Clock
+from metnos.core.settings import ExecutorSettings
+from metnos.core.workspace import Workspace
+from metnos.executors.broker import Breached, Broker, Reach
+from metnos.executors.effect_plan import Planning
+from metnos.executors.effects import Acting
+from metnos.executors.manifest import Manifest, Reversal
+from metnos.executors.outcome import Breach, Judged, Outcome, judge, judge_reach
+from metnos.executors.prepare import Prepared, build_walls
+from metnos.executors.scope import names_workspace
+from metnos.executors.state import State
+from metnos.executors.verdict import Executor
+from metnos.law.permit import Effects
+from metnos.sandbox.pool import Ended, Job, Pool
+
+_LIMIT = 1000  # entries in one reply, unless the arguments say fewer
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where calls are performed."""
+
+    pool: Pool
+    settings: ExecutorSettings
+    clock: Clock
+    workspace: Workspace
+
+
+def perform(
+    setting: Setting,
+    executor: Executor,
+    prepared: Prepared,
+    doing: Acting | Planning,
+    reach: Reach,
+    shown: Effects | None,
+    *,
+    turn: str,
+    dry: bool,
+) -> Outcome:
+    """Run it and judge how it ended."""
+    manifest = executor.manifest
+    limits = manifest.limits(setting.settings)
+    walls = build_walls(manifest, prepared, limits)
+    facts = _facts(setting, manifest, prepared, dry)
+    job = Job(_compiled(executor.source), prepared.args, facts, walls, bool(manifest.libraries))
+    broker = Broker(manifest, prepared, doing, reach, shown)
+    started = time.perf_counter()
+    breach, why, ended = Breach.NONE, "", Ended()
+    try:
+        ended = setting.pool.run(job, broker, cold=_is_risky(executor))
+        breach, why = judge_reach(ended.reached, prepared.declared, ended.hostile)
+    except Breached as breached:
+        breach, why = Breach.QUARANTINE, str(breached)
+    judged = judge(manifest, ended, limits.wall_s, limits.cpu_s)
+    if breach is not Breach.NONE:
+        judged = Judged(kind="not_permitted", message=f"{executor.name} was stopped: {why}", fault=True)
+    log = (ended.message or {}).get("log")
+    return Outcome(
+        executor=executor.name,
+        digest=executor.digest,
+        turn=turn,
+        ok=judged.ok,
+        reply=judged.reply,
+        kind=judged.kind,
+        message=judged.message,
+        log=log if isinstance(log, str) else "",
+        where=judged.where,
+        fault=judged.fault,
+        breach=breach,
+        wall_ms=round((time.perf_counter() - started) * 1000, 3),
+        cpu_ms=ended.cpu_ms,
+        action=doing.id if isinstance(doing, Acting) and doing.writes else "",
+        effects=doing.effects,
+        writes=doing.writes,
+        write_bytes=doing.write_bytes,
+    )
+
+
+def _facts(setting: Setting, manifest: Manifest, prepared: Prepared, dry: bool) -> dict[str, Any]:
+    """What ``ctx`` knows."""
+    now = setting.clock.now()
+    asked = prepared.args.get("limit")
+    offset = now.astimezone().utcoffset() or timedelta()
+    scopes = (*manifest.capabilities.fs.read, *manifest.capabilities.fs.write)
+    return {
+        "dry_run": dry,
+        "limit": min(asked, _LIMIT) if type(asked) is int and asked > 0 else _LIMIT,
+        "workspace": str(setting.workspace.root) if names_workspace(scopes) else "",
+        "utc_offset_s": int(offset.total_seconds()),
+        "now": now.timestamp(),
+    }
+
+
+def _is_risky(executor: Executor) -> bool:
+    """What gets a sandbox of its own, made for it alone."""
+    manifest = executor.manifest
+    return (
+        executor.state in (State.DRAFT, State.SEED)
+        or manifest.reversal is Reversal.IRREVERSIBLE
+        or manifest.capabilities.shell.exec is not None
+    )
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> bytes:
+    """Verified code, compiled once. A child could compile it too, but would do so at every call."""
+    return marshal.dumps(compile(source, "executor.py", "exec", dont_inherit=True))

@@ -1,0 +1,207 @@
+"""From a request for a call to everything that can be known about it before it runs.
+
+Rules: arguments are checked and their defaults filled in; paths become canonical and must lie within the manifest's
+scopes; what the call needs is listed target by target, because that is what the policy decides and the owner approves;
+the walls show exactly the paths that were named, and of those nothing that is forbidden. Without arguments that name
+paths, the scopes themselves are what is needed. Reads the disk and asks the resolver; changes nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from metnos.core.canon import canonical_json, canonical_path, sha256_hex
+from metnos.core.errors import ExecutorFailed, ManifestError, PathError
+from metnos.core.workspace import Workspace
+from metnos.executors import scope
+from metnos.executors.capabilities import Limits
+from metnos.executors.manifest import Manifest
+from metnos.executors.scope import Scope
+from metnos.law.capability import Capability
+from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
+from metnos.law.need import Need, http_need
+from metnos.sandbox.profile import Walls
+
+Resolve = Callable[[str, int], list[str]]
+_MOST_ENTRIES = 500_000
+_MOST_MASKS = 2000
+_HTTP, _HTTPS = 80, 443
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One call, ready to be decided about."""
+
+    args: Mapping[str, Any]
+    digest: str
+    needs: tuple[Need, ...]
+    reads: tuple[Path, ...]
+    writes: tuple[Path, ...]
+    declared: tuple[Scope, ...]
+    declared_writes: tuple[Scope, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a call is made: what ``~``, ``{workspace}`` and relative paths mean."""
+
+    home: Path
+    cwd: Path
+    workspace: Workspace
+
+
+def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place, resolve: Resolve) -> Prepared:
+    """Check a call and list what it needs. Raises `ExecutorFailed` when the call itself is wrong."""
+    filled = manifest.validate_args(args)
+    can = manifest.capabilities
+    readable = scope.resolve_all(can.fs.read, place.home, place.workspace.root)
+    writable = scope.resolve_all(can.fs.write, place.home, place.workspace.root)
+    named: dict[str, list[Path]] = {"read": [], "write": []}
+    for argument in manifest.paths:
+        value = filled.get(argument.name)
+        if value is None:
+            continue
+        texts = value if argument.many else [value]
+        paths = [_canonical(text, place) for text in texts]
+        for path in paths:
+            _refuse_uncovered(path, readable if argument.mode == "read" else writable, argument.name, manifest.name)
+            if argument.mode == "read" and not path.exists():
+                raise ExecutorFailed(f"there is no {path}", kind="not_found", fix="Check the spelling of the path.")
+        filled[argument.name] = [str(path) for path in paths] if argument.many else str(paths[0])
+        named[argument.mode] += paths
+    modes = {argument.mode for argument in manifest.paths}
+    reads = named["read"] if "read" in modes else [each.root for each in readable if each.root.exists()]
+    writes = named["write"] if "write" in modes else [each.root for each in writable]
+    needs = [Need(Capability.FS_READ, str(path)) for path in reads]
+    needs += [Need(Capability.FS_WRITE, str(path)) for path in writes]
+    needs += _other_needs(manifest, filled, resolve)
+    return Prepared(
+        args=filled,
+        digest=sha256_hex(canonical_json(filled)),
+        needs=tuple(dict.fromkeys(needs)),
+        reads=tuple(dict.fromkeys(reads)),
+        writes=tuple(dict.fromkeys(writes)),
+        declared=readable + writable,
+        declared_writes=writable,
+    )
+
+
+def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits) -> Walls:
+    """The walls around a permitted call: looks through every folder that it will see for what must stay hidden."""
+    shown = [path for path in (*prepared.reads, *prepared.writes) if path.exists()]
+    visible = [path for path in shown if why_forbidden(path, Access.READ) is None]
+    outermost = [path for path in visible if not any(path != other and path.is_relative_to(other) for other in visible)]
+    masks = list(_masks(outermost))
+    programs = manifest.capabilities.shell.exec
+    return Walls(
+        binds=tuple(map(str, outermost)),
+        folders=tuple({str(_existing(path)) for path in prepared.writes if not path.exists()}),
+        masks=tuple(map(str, masks)),
+        programs=programs.allow if programs else (),
+        cpu_s=limits.cpu_s,
+        ram_mb=limits.ram_mb,
+        wall_s=limits.wall_s,
+        output_bytes=limits.output_mb << 20,
+    )
+
+
+def hosts_of(manifest: Manifest, args: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """The hosts and ports that a call will speak to: those of its web addresses, else those that the manifest names."""
+    http = manifest.capabilities.net.http
+    if http is None:
+        return ()
+    found: dict[tuple[str, int], None] = {}
+    for name, inner in manifest.args["properties"].items():
+        if _is_address(inner):
+            value = args.get(name)
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str) and (host := _host(text)) is not None:
+                    found[host] = None
+    if found or _takes_address(manifest):
+        return tuple(found)
+    named = tuple((host, _HTTPS) for host in http.hosts if not host.startswith("*"))
+    if not named:
+        raise ExecutorFailed(
+            f"{manifest.name} does not say which hosts it speaks to",
+            kind="not_permitted",
+            fix='Name them in net.http.hosts, or give the argument that holds the address format = "uri".',
+        )
+    return named
+
+
+def _is_address(schema: Mapping[str, Any]) -> bool:
+    return "uri" in (schema.get("format"), schema.get("items", {}).get("format"))
+
+
+def _takes_address(manifest: Manifest) -> bool:
+    return any(_is_address(schema) for schema in manifest.args["properties"].values())
+
+
+def _other_needs(manifest: Manifest, args: Mapping[str, Any], resolve: Resolve) -> Iterator[Need]:
+    can = manifest.capabilities
+    if can.net.http:
+        for host, port in hosts_of(manifest, args):
+            try:
+                addresses = resolve(host, port)
+            except OSError:
+                addresses = []  # then it counts as outside, and whoever connects says that it cannot be found
+            if not scope.host_matches(can.net.http.hosts, host):
+                raise ExecutorFailed(f"{manifest.name} may not speak to {host}", kind="not_permitted")
+            yield from (http_need(host, method, addresses) for method in can.net.http.methods)
+    if can.shell.exec:
+        yield from (Need(Capability.SHELL_EXEC, program) for program in can.shell.exec.allow)
+    yield from (Need(Capability.EXECUTOR_CALL, name) for name in can.executor.call)
+    if can.model.chat:
+        yield Need(Capability.MODEL_CHAT, "main", outside=False)
+    yield from (Need(Capability.SYSTEM_READ, what) for what in can.system.read)
+
+
+def _host(text: str) -> tuple[str, int] | None:
+    """Host and port of a web address. What is none needs nothing: whoever asks for it is told so."""
+    try:
+        parts = urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            return None
+        return scope.canonical_host(parts.hostname), parts.port or (_HTTPS if parts.scheme == "https" else _HTTP)
+    except (ValueError, ManifestError):
+        return None
+
+
+def _canonical(text: str, place: Place) -> Path:
+    try:
+        return canonical_path(text, cwd=place.cwd, home=place.home)
+    except PathError as error:
+        raise ExecutorFailed(error.what, kind="invalid", fix=error.fix) from error
+
+
+def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name: str) -> None:
+    if not scope.covers(scopes, path):
+        raise ExecutorFailed(
+            f"{name} may not touch {path} (argument {argument!r}): it lies outside what its manifest declares",
+            kind="not_permitted",
+            fix=f"metnos executor show {name}",
+        )
+
+
+def _masks(folders: list[Path]) -> Iterator[Path]:
+    count = 0
+    for folder in folders:
+        try:
+            for path in forbidden_below(folder, Access.READ, _MOST_ENTRIES):
+                count += 1
+                if count > _MOST_MASKS:
+                    raise TooMany
+                yield path
+        except TooMany as error:
+            raise ExecutorFailed(
+                f"there is too much below {folder} to keep what is private out of sight",
+                kind="too_large",
+                fix="Name a smaller folder.",
+            ) from error
+
+
+def _existing(path: Path) -> Path:
+    """The deepest folder above ``path`` that is there."""
+    return next(parent for parent in path.parents if parent.is_dir())

@@ -1,0 +1,310 @@
+"""The acting half of the one choke point: everything that acts goes through `Runner.run`, in this order.
+
+Verified executor → checked arguments and needs → policy (which decides, asks and mints the permit) → signature checked
+again → intent in the audit → sandbox, with a broker that holds the call to its permit → outcome in the audit → use,
+journal, strikes. Any exception on the way means that nothing was done. Calls that one executor makes to another come
+back through the same door. A dry run is the same road with hands that only note what they would do, and needs no
+permit, because nothing leaves the sandbox.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from metnos.core.clock import Clock, to_text
+from metnos.core.errors import ExecutorFailed, InboxError, MetnosError, NotTrusted, Refused, SandboxError, Waiting
+from metnos.core.ids import UlidMaker
+from metnos.core.settings import ExecutorSettings
+from metnos.core.workspace import Workspace
+from metnos.executors import index, journal, quotas
+from metnos.executors.broker import Fetching, Reach
+from metnos.executors.catalog import Catalog
+from metnos.executors.effect_plan import Planning
+from metnos.executors.effects import Acting, Effects
+from metnos.executors.manifest import Kind, Reversal
+from metnos.executors.outcome import Breach, Outcome
+from metnos.executors.perform import Setting, perform
+from metnos.executors.prepare import Place, Prepared, Resolve, prepare
+from metnos.executors.state import State
+from metnos.executors.verdict import Executor
+from metnos.law.audit import Audit
+from metnos.law.audit_line import Entry
+from metnos.law.halt import Halts
+from metnos.law.inbox import Item
+from metnos.law.need import Need
+from metnos.law.permit import Mint, Permit
+from metnos.law.policy import Ask, Policy, Preview
+from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.sandbox import process
+from metnos.sandbox.pool import Pool
+
+RAN = "executor run"
+REFUSED = "executor refused"
+_DEEPEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that somebody wants made. ``above`` are the executors that led to it, the outermost first."""
+
+    name: str
+    args: Mapping[str, Any]
+    principal: Principal
+    cwd: Path
+    turn: str = ""
+    above: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a runner is made of."""
+
+    workspace: Workspace
+    home: Path
+    catalog: Catalog
+    policy: Policy
+    mint: Mint
+    effects: Effects
+    planning: Callable[[], Planning]
+    pool: Pool
+    web: Fetching
+    resolve: Resolve
+    facts: Callable[[str], list[Any]]
+    audit: Audit
+    halts: Halts
+    clock: Clock
+    settings: ExecutorSettings
+    chat: Callable[[str, int], str] | None = None
+
+
+class Runner:
+    """Runs executors of one workspace. Threads may share it."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._ids = UlidMaker(parts.clock)
+        parts.pool.on_start = self._started
+        parts.pool.on_stop = parts.halts.unregister
+
+    def run(self, call: Call) -> Outcome:
+        """Make one call. Raises `Refused`, `Waiting`, `NotTrusted`; what the executor itself did not manage is in the
+        outcome."""
+        call = replace(call, turn=call.turn or self._ids())
+        executor, prepared = self._look(call)
+        ask = self._ask(call, executor, prepared)
+        permit = self._permit(ask, lambda: self._preview(call, executor, prepared))
+        self._parts.mint.check(permit, executor.digest, prepared.digest)
+        if self._parts.catalog.get(call.name).digest != executor.digest:
+            raise NotTrusted(f"{call.name} changed while it was being permitted", fix="Ask again.")
+        return self._act(call, executor, prepared, permit)
+
+    def preview(self, call: Call) -> tuple[Outcome, Preview]:
+        """What a call would do, without doing it. Still nothing that is refused."""
+        call = replace(call, turn=call.turn or self._ids())
+        executor, prepared = self._look(call)
+        self._refuse_refused(call, executor, prepared)
+        return self._rehearse(call, executor, prepared)
+
+    def explain(self, call: Call) -> list[tuple[str, str, str]]:
+        """What each step of the policy says about a call. Changes nothing."""
+        executor, prepared = self._look(replace(call, turn=call.turn or self._ids()))
+        said = self._parts.policy.explain(self._ask(call, executor, prepared))
+        return [(step, str(verdict), words) for step, verdict, words in said]
+
+    def resume(self, item: Item) -> Outcome:
+        """Make the call that an approved question in the inbox is about."""
+        return self.run(_asked(item))
+
+    def edit(self, item: Item, args: Mapping[str, Any], by: Principal) -> Item:
+        """Put the same call with other arguments in the place of a question; returns the new question."""
+        call = replace(_asked(item), args=args)
+        executor, prepared = self._look(call)
+        ask = self._ask(call, executor, prepared)
+        return self._parts.policy.reask(item.id, ask, lambda: self._preview(call, executor, prepared), by)
+
+    def panic(self, reason: str) -> tuple[int, list[str]]:
+        """Stop every sandbox of every process at once and switch off what is not built in; how many, and which."""
+        self._parts.halts.halt(reason)
+        stopped = sum(process.end(running.pid, running.started) for running in self._parts.halts.running())
+        self._parts.pool.close()
+        return stopped, self._parts.catalog.panic(reason)
+
+    # -- before
+
+    def _look(self, call: Call) -> tuple[Executor, Prepared]:
+        executor = self._parts.catalog.get(call.name)
+        place = Place(self._parts.home, call.cwd, self._parts.workspace)
+        return executor, prepare(executor.manifest, call.args, place, self._parts.resolve)
+
+    def _ask(self, call: Call, executor: Executor, prepared: Prepared) -> Ask:
+        principal = call.principal
+        return Ask(
+            principal=principal,
+            executor=executor.name,
+            executor_digest=executor.digest,
+            arguments_digest=prepared.digest,
+            cwd=str(call.cwd),
+            turn=call.turn,
+            needs=prepared.needs,
+            irreversible=executor.manifest.reversal is Reversal.IRREVERSIBLE,
+            title=f"{executor.name}: {executor.manifest.purpose}",
+            body={
+                "executor": executor.name,
+                "purpose": executor.manifest.purpose,
+                "args": dict(call.args),
+                "cwd": str(call.cwd),
+                "turn": call.turn,
+                "principal": [principal.channel, principal.sender, principal.level],
+                "needs": [need.words for need in prepared.needs],
+            },
+        )
+
+    def _permit(self, ask: Ask, preview: Callable[[], Preview]) -> Permit:
+        try:
+            return self._parts.policy.permit(ask, preview)
+        except Refused:
+            names = {"executor": ask.executor, "channel": ask.principal.channel, "sender": ask.principal.sender}
+            digests = {"executor": ask.executor_digest, "arguments": ask.arguments_digest}
+            self._parts.audit.append(Entry(REFUSED, names, digests))
+            raise
+
+    def _refuse_refused(self, call: Call, executor: Executor, prepared: Prepared) -> None:
+        decision = self._parts.policy.decide(self._ask(call, executor, prepared))
+        if decision.verdict == "refuse":
+            raise Refused(f"refused ({decision.rule}): {decision.reason}", fix=decision.fix)
+
+    def _preview(self, call: Call, executor: Executor, prepared: Prepared) -> Preview:
+        outcome, preview = self._rehearse(call, executor, prepared)
+        if not outcome.ok:
+            raise ExecutorFailed(outcome.message, kind=outcome.kind)
+        return preview
+
+    def _rehearse(self, call: Call, executor: Executor, prepared: Prepared) -> tuple[Outcome, Preview]:
+        """Run it with hands that only note. Requests that leave the machine are not made."""
+        if executor.manifest.kind is Kind.PRODUCER or executor.manifest.capabilities.shell.exec:
+            words = tuple(need.words for need in prepared.needs)
+            return Outcome(executor.name, executor.digest, call.turn, ok=True), Preview(words, ())
+        planning = self._parts.planning()
+        outcome = self._perform(call, executor, prepared, planning, None)
+        return outcome, Preview(planning.preview, planning.effects)
+
+    # -- acting
+
+    def _act(self, call: Call, executor: Executor, prepared: Prepared, permit: Permit) -> Outcome:
+        parts = self._parts
+        writes, size = quotas.left(parts.catalog, executor.manifest, parts.settings, parts.clock)
+        names = {
+            "executor": executor.name,
+            "version": executor.version,
+            "channel": permit.principal.channel,
+            "sender": permit.principal.sender,
+            "permit": permit.id,
+            "turn": permit.turn,
+        }
+        entry = Entry(RAN, names, {"executor": executor.digest, "arguments": prepared.digest})
+        acting = self._parts.effects.begin(
+            executor=executor.name,
+            digest=executor.digest,
+            permit_id=permit.id,
+            turn=permit.turn,
+            title=executor.manifest.purpose,
+            max_writes=writes,
+            max_bytes=size,
+        )
+        try:
+            with self._parts.audit.act(entry), acting:
+                outcome = self._perform(call, executor, prepared, acting, permit)
+                if not outcome.ok:
+                    raise _Ended(outcome)
+        except _Ended as ended:
+            outcome = ended.outcome
+        self._learn(executor, outcome)
+        return outcome
+
+    def _perform(
+        self, call: Call, executor: Executor, prepared: Prepared, doing: Acting | Planning, permit: Permit | None
+    ) -> Outcome:
+        parts = self._parts
+        setting = Setting(parts.pool, parts.settings, parts.clock, parts.workspace)
+        reach = self._reach(call, executor, prepared, dry=permit is None)
+        shown = permit.effects if permit else None
+        return perform(setting, executor, prepared, doing, reach, shown, turn=call.turn, dry=permit is None)
+
+    def _reach(self, call: Call, executor: Executor, prepared: Prepared, *, dry: bool) -> Reach:
+        def nested(name: str, args: Mapping[str, Any]) -> Any:
+            return self._nested(call, executor, name, args, dry)
+
+        def undisputed(need: Need) -> bool:
+            ask = replace(self._ask(call, executor, prepared), needs=(need,))
+            return self._parts.policy.decide(ask).verdict == "allow"
+
+        chat = None if dry else self._parts.chat
+        return Reach(self._parts.web, self._parts.facts, nested, chat, undisputed)
+
+    def _nested(self, call: Call, executor: Executor, name: str, args: Mapping[str, Any], dry: bool) -> Any:
+        """A call that an executor makes: through the same door, in its own name, at its caller's level."""
+        if len(call.above) >= _DEEPEST or name in call.above:
+            raise ExecutorFailed(f"{executor.name} calls {name} in a circle, or too deep", kind="not_permitted")
+        principal = Principal(Channel.EXECUTOR, executor.name, call.principal.level)
+        inner = Call(name, args, principal, call.cwd, call.turn, (*call.above, executor.name))
+        try:
+            outcome = self.preview(inner)[0] if dry else self.run(inner)
+        except Waiting as error:
+            raise ExecutorFailed(f"{name} must be approved first: {error.fix}", kind="not_permitted") from error
+        if not outcome.ok:
+            raise ExecutorFailed(outcome.message, kind=outcome.kind)
+        return dict(outcome.reply)
+
+    # -- after
+
+    def _learn(self, executor: Executor, outcome: Outcome) -> None:
+        """Record the use, and draw the consequences of a breach or of too many strikes."""
+        catalog, now = self._parts.catalog, self._parts.clock.now()
+        use = index.Use(
+            executor.name, executor.digest, now, outcome.ok, outcome.kind, outcome.fault, int(outcome.wall_ms),
+            int(outcome.cpu_ms), outcome.writes, outcome.write_bytes,
+        )  # fmt: skip
+        index.record_use(catalog.db, use)
+        line = journal.Line(to_text(now), outcome.ok, outcome.kind, int(outcome.wall_ms), int(outcome.cpu_ms))
+        journal.append(catalog.folder_of(executor.name), line)
+        if outcome.breach is not Breach.NONE:
+            state = State.REVOKED if outcome.breach is Breach.REVOKE else State.QUARANTINE
+            self._punish(executor.name, state, outcome.message)
+        elif outcome.fault:
+            # Whoever switched it on again after the last ones forgave them.
+            since = max(now - quotas.DAY, executor.since or now - quotas.DAY)
+            strikes = index.strikes_since(catalog.db, executor.name, since)
+            if strikes >= self._parts.settings.strikes:
+                self._punish(executor.name, State.QUARANTINE, f"{strikes} faults of its own within a day")
+
+    def _punish(self, name: str, state: State, reason: str) -> None:
+        with contextlib.suppress(MetnosError):  # another process may have been faster
+            self._parts.catalog.change(name, state, reason)
+
+    def _started(self, pid: int) -> None:
+        started = process.start_time(pid)
+        self._parts.halts.register(pid, started)
+        if self._parts.halts.halted() is not None:
+            # A panic between the decision and here could not have known this one.
+            process.end(pid, started)
+            raise SandboxError("everything was halted meanwhile", fix="metnos executor panic --lift")
+
+
+class _Ended(Exception):
+    """Carries an outcome that is no success out of the audit's act."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.message)
+        self.outcome = outcome
+
+
+def _asked(item: Item) -> Call:
+    """The call that a question is about, by whoever wanted it first."""
+    try:
+        channel, sender, level = item.body["principal"]
+        principal = Principal(Channel(channel), str(sender), Autonomy(level))
+        return Call(item.body["executor"], item.body["args"], principal, Path(item.body["cwd"]), item.body["turn"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InboxError(f"question {item.id} is not about running an executor") from error

@@ -1,0 +1,121 @@
+"""The table: for each level of autonomy and each kind of use, what happens. Data, and nothing but data decides here.
+
+Rules: read-only refuses whatever changes something or leaves the home; supervised asks for it; full asks only where a
+Law does: what leaves the home (Law 0), what cannot be taken back (Law 1, twice), and programs, of which nobody can say
+what they do. A use that is in no row is refused. ``docs/policy.md`` shows this table, and a test compares the two.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from metnos.law.capability import Capability
+from metnos.law.need import READING, Need, Place, place_of_host
+from metnos.law.principal import Autonomy
+
+
+class Verdict(StrEnum):
+    """What the policy says, from best to worst."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    ASK_TWICE = "ask_twice"
+    REFUSE = "refuse"
+
+    @property
+    def words(self) -> str:
+        return self.replace("_", " ")
+
+    @property
+    def yeses(self) -> int:
+        """How often the owner has to say yes."""
+        return {Verdict.ASK: 1, Verdict.ASK_TWICE: 2}.get(self, 0)
+
+
+class Use(StrEnum):
+    """The kinds of use that the table tells apart."""
+
+    READ = "fs.read"
+    WRITE = "fs.write"
+    HOME_READING = "net.http, home, reading"
+    HOME_SENDING = "net.http, home, sending"
+    OUTSIDE_READING = "net.http, outside, reading"
+    OUTSIDE_SENDING = "net.http, outside, sending"
+    SHELL = "shell.exec"
+    CALL = "executor.call"
+    HOME_CHAT = "model.chat, home"
+    OUTSIDE_CHAT = "model.chat, outside"
+    SYSTEM = "system.read"
+    IRREVERSIBLE = "anything irreversible"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One kind of use in words, and its verdict at each level."""
+
+    use: Use
+    words: str
+    read_only: Verdict
+    supervised: Verdict
+    full: Verdict
+
+    def at(self, level: Autonomy) -> Verdict:
+        return {
+            Autonomy.READ_ONLY: self.read_only,
+            Autonomy.SUPERVISED: self.supervised,
+            Autonomy.FULL: self.full,
+        }[level]
+
+
+_ALLOW, _ASK, _TWICE, _REFUSE = Verdict.ALLOW, Verdict.ASK, Verdict.ASK_TWICE, Verdict.REFUSE
+
+TABLE = (
+    Row(Use.READ, "read files", _ALLOW, _ALLOW, _ALLOW),
+    Row(Use.WRITE, "change files, with a way back", _REFUSE, _ASK, _ALLOW),
+    Row(Use.HOME_READING, "fetch something within the home network", _ALLOW, _ALLOW, _ALLOW),
+    Row(Use.HOME_SENDING, "send something within the home network", _REFUSE, _ASK, _ALLOW),
+    Row(Use.OUTSIDE_READING, "fetch something from outside the home", _REFUSE, _ASK, _ASK),
+    Row(Use.OUTSIDE_SENDING, "send something outside the home", _REFUSE, _ASK, _ASK),
+    Row(Use.SHELL, "start a program", _REFUSE, _ASK, _ASK),
+    Row(Use.CALL, "call another executor, which passes this door by itself", _ALLOW, _ALLOW, _ALLOW),
+    Row(Use.HOME_CHAT, "ask a language model at home", _ALLOW, _ALLOW, _ALLOW),
+    Row(Use.OUTSIDE_CHAT, "ask a language model outside the home", _REFUSE, _ASK, _ASK),
+    Row(Use.SYSTEM, "look at this machine", _ALLOW, _ALLOW, _ALLOW),
+    Row(Use.IRREVERSIBLE, "anything that cannot be taken back", _REFUSE, _TWICE, _TWICE),
+)
+
+_ROWS = {row.use: row for row in TABLE}
+_ORDER = tuple(Verdict)
+_PLAIN = {
+    Capability.FS_READ: Use.READ,
+    Capability.FS_WRITE: Use.WRITE,
+    Capability.SHELL_EXEC: Use.SHELL,
+    Capability.EXECUTOR_CALL: Use.CALL,
+    Capability.SYSTEM_READ: Use.SYSTEM,
+}
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The strictest of them; of none, *allow*: who wants nothing may have it."""
+    return max(verdicts, key=_ORDER.index, default=Verdict.ALLOW)
+
+
+def use_of(need: Need) -> Use:
+    """The row that a need belongs to. A verb that is not known to be reading is sending."""
+    if need.capability is Capability.NET_HTTP:
+        outside = need.outside or place_of_host(need.target) is Place.OUTSIDE
+        if need.verb in READING:
+            return Use.OUTSIDE_READING if outside else Use.HOME_READING
+        return Use.OUTSIDE_SENDING if outside else Use.HOME_SENDING
+    if need.capability is Capability.MODEL_CHAT:
+        return Use.OUTSIDE_CHAT if need.outside else Use.HOME_CHAT
+    return _PLAIN[need.capability]
+
+
+def row(use: Use) -> Row:
+    return _ROWS[use]
+
+
+def rows() -> list[tuple[str, str, str, str, str]]:
+    """The table as text, for whoever shows it."""
+    return [(each.use, each.words, each.read_only.words, each.supervised.words, each.full.words) for each in TABLE]

@@ -1,0 +1,232 @@
+"""Runs one call in the sandbox, in a child that waits ready-made (warm) or in a sandbox of its own (cold).
+
+Rules: a child serves one call and is never used again; one that dies before it began is replaced, and once it began its
+call is over. The caller's thread talks with the child until the reply, the deadline or the end; questions of the child
+go to ``broker``, whose exceptions end the call. Nothing the child says is believed. Threads may share a pool; a pool
+does not cross a fork.
+"""
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from metnos.core.errors import SandboxError
+from metnos.sandbox.channel import Channel, Closed, Overdue, TooMuch
+from metnos.sandbox.profile import LIBRARIES, NOTHING, Walls, this_python
+from metnos.sandbox.zygote import Zygote
+
+_SIGSYS = 31
+_TRIES = 3
+_MOST_MESSAGES = 1_000_000
+_SEEN = ("/usr/", "/lib", "/bin", "/sbin", "/etc/", "/tmp/", "/dev/", "/metnos/", "/nonexistent")  # noqa: S108
+
+Broker = Callable[[dict[str, Any], int | None], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a child is asked to do: compiled code, arguments, what ``ctx`` knows, and the walls around it."""
+
+    code: bytes
+    args: Mapping[str, Any]
+    context: Mapping[str, Any]
+    walls: Walls
+    libraries: bool = False
+
+
+@dataclass(slots=True)
+class Ended:
+    """How a call ended. ``message`` is the child's last word, if it had one."""
+
+    message: dict[str, Any] | None = None
+    timed_out: bool = False
+    too_much: bool = False
+    signal: int = 0
+    exit_code: int = 0
+    cpu_ms: float = 0.0
+    reached: list[str] = field(default_factory=list)
+
+    @property
+    def hostile(self) -> bool:
+        """The kernel ended it for a call that no honest program makes."""
+        return self.signal == _SIGSYS
+
+
+class Pool:
+    """Sandboxes for one process."""
+
+    def __init__(
+        self, bwrap: str = "", *, warm: int = 2, timeout_s: float = 20.0, without: frozenset[str] = NOTHING
+    ) -> None:
+        self._bwrap = bwrap
+        self._warm = warm
+        self._timeout_s = timeout_s
+        self._without = without
+        self._lock = threading.Lock()
+        self._zygote: Zygote | None = None
+        self._ordered = 0
+        self._pid = os.getpid()
+        self.on_start: Callable[[int], None] = lambda _: None
+        self.on_stop: Callable[[int], None] = lambda _: None
+
+    def run(self, job: Job, broker: Broker, *, cold: bool = False) -> Ended:
+        """Run ``job`` to its end."""
+        packed = _pack(job, self._without)
+        for _ in range(_TRIES):
+            with self._child(cold or not self._warm) as (zygote, channel):
+                ended = _converse(zygote, channel, packed, job.walls, broker)
+            if ended is not None:
+                return ended
+        raise SandboxError("the sandbox's children die before they begin", fix="Free some memory, then try again.")
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop()
+
+    # -- children
+
+    @contextlib.contextmanager
+    def _child(self, cold: bool) -> Iterator[tuple[Zygote, Channel]]:
+        if cold:
+            zygote = self._start(warm=False)
+            try:
+                zygote.fork()
+                channel = zygote.take()
+                try:
+                    yield zygote, channel
+                finally:
+                    channel.close()
+            finally:
+                zygote.close()
+                self.on_stop(zygote.pid)
+            return
+        zygote, channel = self._take()
+        try:
+            yield zygote, channel
+        finally:
+            zygote.kill(channel.number)  # whatever it still does, its call is over
+            channel.close()
+            with self._lock, contextlib.suppress(SandboxError):
+                # Only now: making the next one would have taken time from this one.
+                if zygote is self._zygote:
+                    self._order(zygote, self._warm - self._ordered)
+
+    def _start(self, *, warm: bool) -> Zygote:
+        zygote = Zygote(self._bwrap, warm=warm, timeout_s=self._timeout_s, without=self._without)
+        try:
+            self.on_start(zygote.pid)
+        except BaseException:
+            zygote.close()
+            raise
+        return zygote
+
+    def _take(self) -> tuple[Zygote, Channel]:
+        with self._lock:
+            for _ in range(_TRIES):
+                try:
+                    zygote = self._parent()
+                    self._order(zygote, max(1, self._warm) if self._ordered < 1 else 0)
+                    channel = zygote.take()
+                    self._ordered -= 1
+                    return zygote, channel
+                except SandboxError:
+                    lost = self._zygote is not None
+                    self._drop()
+                    if not lost:
+                        raise
+        raise SandboxError("the sandbox's warm parent dies again and again", fix="metnos doctor")
+
+    def _order(self, zygote: Zygote, count: int) -> None:
+        for _ in range(count):
+            zygote.fork()
+            self._ordered += 1
+
+    def _parent(self) -> Zygote:
+        if self._pid != os.getpid():
+            # A fork brought this pool along: the zygote belongs to the process that started it.
+            self._zygote, self._ordered, self._pid = None, 0, os.getpid()
+        if self._zygote is None or not self._zygote.alive():
+            self._drop()
+            self._zygote = self._start(warm=True)
+        return self._zygote
+
+    def _drop(self) -> None:
+        if self._zygote is not None and self._pid == os.getpid():
+            self._zygote.close()
+            self.on_stop(self._zygote.pid)
+        self._zygote, self._ordered = None, 0
+
+
+def _pack(job: Job, without: frozenset[str]) -> dict[str, Any]:
+    python = this_python()
+    prefix = str(python.prefix or "/usr")
+    return {
+        "walls": job.walls.as_job(without),
+        "code": job.code,
+        "args": job.args,
+        "context": job.context,
+        "libraries": [LIBRARIES] if job.libraries else [],
+        "python": prefix,
+        "seen": [*_SEEN, prefix + "/", *(f"{path}/" for path in job.walls.binds)],
+    }
+
+
+def _converse(zygote: Zygote, channel: Channel, packed: dict[str, Any], walls: Walls, broker: Broker) -> Ended | None:
+    """Talk with a child until its end; nothing if it died before it began."""
+    ended = Ended()
+    deadline = time.monotonic() + walls.wall_s
+    begun = False
+    try:
+        channel.send(packed)
+        for _ in range(_MOST_MESSAGES):
+            message, descriptor = channel.receive(deadline, walls.output_bytes)
+            begun = begun or message["op"] == "begun"
+            try:
+                if _heard(message, ended):
+                    return ended
+                if message["op"] not in ("begun", "reached"):
+                    channel.send(broker(message, descriptor))
+            finally:
+                if descriptor is not None:
+                    os.close(descriptor)
+        ended.too_much = True
+    except Overdue:
+        ended.timed_out = True
+    except TooMuch:
+        ended.too_much = True
+    except Closed:
+        pass
+    zygote.kill(channel.number)
+    _read_ending(channel, ended)
+    return ended if begun else None
+
+
+def _heard(message: dict[str, Any], ended: Ended) -> bool:
+    """Whether this was the child's last word."""
+    op = message["op"]
+    if op == "unsafe":
+        raise SandboxError(f"the walls could not be built: {message.get('message')}", fix="metnos doctor")
+    if op == "reached" and len(ended.reached) < 100:
+        ended.reached.append(str(message.get("path")))
+    if op in ("result", "failed", "crashed"):
+        ended.message = message
+        cpu = message.get("cpu_ms")
+        ended.cpu_ms = float(cpu) if isinstance(cpu, int | float) else 0.0
+        return True
+    return False
+
+
+def _read_ending(channel: Channel, ended: Ended) -> None:
+    found = channel.ending(2.0)
+    if found is None:
+        return
+    status, cpu_ms, _ = found
+    ended.cpu_ms = float(cpu_ms)
+    if os.WIFSIGNALED(status):
+        ended.signal = os.WTERMSIG(status)
+    else:
+        ended.exit_code = os.WEXITSTATUS(status)

@@ -1,0 +1,113 @@
+"""The inbox at the terminal. Its hands, which run an act, are a double here: they have tests of their own."""
+
+import json
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from law.asks import OWNER, Court, ask
+from metnos import app
+from metnos.cli import Choice
+from metnos.cli import inbox as commands
+from metnos.core.canon import sha256_hex
+from metnos.core.errors import InboxError, UsageError, Waiting
+from metnos.law.inbox import Item, State
+
+
+class Hands:
+    """Notes what it was asked to run."""
+
+    def __init__(self, court: Court) -> None:
+        self.court = court
+        self.ran: list[str] = []
+
+    def resume(self, item: str) -> str:
+        self.ran.append(item)
+        return "the outcome"
+
+    def edit(self, item: str, args: dict[str, Any]) -> Item:
+        return self.court.inbox.edit(item, OWNER, {"args": args}, sha256_hex(json.dumps(args).encode()))
+
+
+@pytest.fixture
+def court(opened: app.App, monkeypatch: pytest.MonkeyPatch) -> Court:
+    court = Court.over(opened)
+    hands = Hands(court)
+    monkeypatch.setattr(commands, "open_app", lambda _: SimpleNamespace(inbox=court.inbox, hands=hands))
+    shown = ModuleType("metnos.cli.executor")
+    shown.show_outcome = lambda outcome: click.echo(f"shown: {outcome}")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "metnos.cli.executor", shown)
+    return court
+
+
+def type_in(*line: str) -> Result:
+    return CliRunner().invoke(commands.inbox, line, obj=Choice(None), catch_exceptions=True)
+
+
+def question(court: Court, *, irreversible: bool = False) -> str:
+    with pytest.raises(Waiting) as caught:
+        court.policy().permit(ask(irreversible=irreversible), court.preview)
+    return caught.value.item
+
+
+def test_an_empty_inbox(court: Court) -> None:
+    assert type_in("list").output == "Nothing waits for you.\n"
+    assert json.loads(type_in("list", "--json").output) == []
+
+
+def test_listed_and_shown_with_what_it_would_do(court: Court) -> None:
+    item = question(court)
+    assert "Write b.txt" in type_in("list").output
+    shown = type_in("show", item.lower()).output
+    assert "writes /home/owner/b.txt" in shown
+    assert f"metnos inbox approve {item}" in shown
+    found = json.loads(type_in("show", item, "--json").output)
+    assert (found["state"], found["body"]["args"], found["yeses"]) == ("waiting", {"path": "b.txt"}, [])
+
+
+def test_yes_runs_it(court: Court) -> None:
+    item = question(court)
+    done = type_in("approve", item)
+    assert (done.exit_code, "shown: the outcome" in done.output) == (0, True)
+    assert court.inbox.find(item).state is State.APPROVED
+    assert "approved" in type_in("list", "--all").output
+
+
+def test_what_cannot_be_taken_back_runs_at_the_second_yes(court: Court) -> None:
+    item = question(court, irreversible=True)
+    first = type_in("approve", item).output
+    assert "yes 1 of 2" in first
+    assert "shown" not in first
+    assert "shown: the outcome" in type_in("approve", item).output
+    assert json.loads(type_in("show", item, "--json").output)["yeses"][1]["by"].startswith("terminal:")
+
+
+def test_no_with_a_reason(court: Court) -> None:
+    item = question(court)
+    assert "refused" in type_in("refuse", item, "--reason", "not now").output
+    assert court.inbox.find(item).reason == "not now"
+    assert isinstance(type_in("approve", item).exception, InboxError)
+    assert "not now" in type_in("show", item).output
+
+
+def test_edited_by_option(court: Court) -> None:
+    item = question(court)
+    for wrong in ("nonsense", "[]"):
+        assert isinstance(type_in("edit", item, "--args", wrong).exception, UsageError)
+    done = type_in("edit", item, "--args", '{"path": "c.txt"}')
+    assert "new question" in done.output
+    assert court.inbox.find(item).state is State.EDITED
+    assert isinstance(type_in("edit", item, "--args", "{}").exception, UsageError)
+
+
+def test_edited_in_an_editor(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
+    item = question(court)
+    monkeypatch.setattr("click.edit", lambda *_, **__: None)
+    assert "Nothing was changed" in type_in("edit", item).output
+    monkeypatch.setattr("click.edit", lambda text, **_: text.replace("b.txt", "d.txt"))
+    type_in("edit", item)
+    assert court.inbox.waiting()[0].body == {"args": {"path": "d.txt"}}

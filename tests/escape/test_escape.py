@@ -1,0 +1,40 @@
+"""Attacks on the sandbox, each through the whole production path: signed into the catalog, decided, permitted, run.
+
+Each is made three times: in a warm child, in a cold one, and as a control without the defence that it is about. The
+control must succeed, or the attack would prove nothing.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from escape import attacks_files
+from escape.world import Attack, World, open_world
+
+ATTACKS = (*attacks_files.ATTACKS,)
+every = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.family}: {attack.name}")
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with open_world() as world:
+        yield world
+
+
+@pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
+@every
+def test_it_holds(world: World, attack: Attack, cold: bool) -> None:
+    _, outcome, escaped = world.attempt(attack, cold=cold)
+    assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
+
+
+@every
+def test_the_control_escapes(world: World, attack: Attack) -> None:
+    if attack.no_control:
+        pytest.skip(attack.no_control)
+    outcome, escaped = world.control(attack)
+    assert escaped, outcome
+
+
+def test_every_attack_has_its_own_name() -> None:
+    assert len({(attack.family, attack.name) for attack in ATTACKS}) == len(ATTACKS) >= 60

@@ -1,0 +1,44 @@
+import os
+import pwd
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from law.asks import OWNER, others
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal, lower
+
+LEVELS = st.sampled_from(Autonomy)
+
+
+@given(LEVELS, LEVELS, LEVELS)
+def test_the_lower_level_wins_whoever_has_it(one: Autonomy, other: Autonomy, third: Autonomy) -> None:
+    assert lower(one, other) is lower(other, one)
+    assert lower(one, one) is one
+    assert lower(one, lower(other, third)) is lower(lower(one, other), third)
+    assert lower(one, Autonomy.READ_ONLY) is Autonomy.READ_ONLY
+    assert lower(one, Autonomy.FULL) is one
+
+
+@pytest.mark.parametrize("channel", [Channel.TERMINAL, Channel.WEB, Channel.TELEGRAM])
+@pytest.mark.parametrize("level", [Autonomy.SUPERVISED, Autonomy.FULL])
+def test_the_owner_may_answer(channel: Channel, level: Autonomy) -> None:
+    assert Principal(channel, "owner", level).may_answer
+
+
+@pytest.mark.parametrize("stranger", others(), ids=str)
+def test_nobody_else_may(stranger: Principal) -> None:
+    assert not stranger.may_answer
+
+
+@pytest.mark.parametrize("sender", ["", " ", "a b", "x" * 65, "é", "a\nb", "-a", None, 7])
+def test_a_sender_has_a_name_that_can_be_recorded(sender: str) -> None:
+    assert not Principal(Channel.WEB, sender, Autonomy.FULL).known
+
+
+def test_at_the_terminal_it_is_whoever_owns_the_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert at_terminal().may_answer
+    assert at_terminal().sender == pwd.getpwuid(os.getuid()).pw_name
+    monkeypatch.setattr(os, "getuid", lambda: 987_654)
+    assert at_terminal().sender == "uid-987654"
+    assert str(OWNER) == "terminal:owner"
