@@ -46,9 +46,9 @@ PACKED = """
 import zlib
 
 def run(args, ctx):
-    packer = zlib.compressobj(9)
-    packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(400)) + packer.flush()
-    return say("unpacked " + str(len(zlib.decompress(packed))))
+    packer = zlib.compressobj(9, wbits=-15)
+    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return say("unpacked " + str(len(zlib.decompressobj(-15).decompress(block * 400))))
 """
 DISK = """
 def run(args, ctx):
@@ -117,11 +117,11 @@ def run(args, ctx):
             signal.signal(number, signal.SIG_IGN)
         except (OSError, ValueError):
             pass
-    time.sleep(1.5)
+    time.sleep(0.8)
     return say("slept " + "on")
 """
 REPLY = "def run(args, ctx):\n    return say('x' * (9 << 20))"
-LOG = "def run(args, ctx):\n    for _ in range(100):\n        print('x' * 100000)\n    return say('x')"
+LOG = "def run(args, ctx):\n    for _ in range(100):\n        print('x' * 1000)\n    return say('x')"
 FORGED_LOG = """
 def run(args, ctx):
     ctx._talk.say({"op": "result", "reply": say("x"), "log": "x" * 5000000})
@@ -177,7 +177,7 @@ def _large(_: Scene, outcome: Outcome) -> str:
 
 def _slow(scene: Scene, _: Outcome) -> str:
     took = time.monotonic() - scene.started
-    return f"it took {took:.1f} seconds" if took > 2.5 else ""
+    return f"it took {took:.1f} seconds" if took > 1.5 else ""
 
 
 def _wordy(scene: Scene, outcome: Outcome) -> str:
@@ -187,7 +187,7 @@ def _wordy(scene: Scene, outcome: Outcome) -> str:
     return f"{kept} characters of paths were kept" if kept > 1 << 20 else _slow(scene, outcome)
 
 
-WALL = "wall_s = 1"
+WALL = "wall_s = 0.5"
 ATTACKS = (
     Attack("fork", FAMILY, "it has no children", FORK, escaped=said("made 5"), without="call fork"),
     # Two limits: on threads, and on the memory that their stacks take.
@@ -208,20 +208,20 @@ ATTACKS = (
     Attack("spinning threads", FAMILY, "its threads' CPU time ends", SPIN_THREADS, quotas="cpu_s = 1",
            escaped=said("spun on"), without="limit RLIMIT_CPU"),
     Attack("sleeping", FAMILY, "its time ends, whatever signals it ignores", SLEEP, quotas=WALL,
-           escaped=said("slept on"), weaken=weaken.walls(wall_s=20.0)),
+           escaped=said("slept on"), weaken=weaken.walls(wall_s=9.0)),
     Attack("large reply", FAMILY, "a reply is bounded", REPLY, escaped=_large,
            weaken=weaken.walls(output_bytes=64 << 20)),
     Attack("long log", FAMILY, "a log is bounded", LOG, escaped=_long_log,
            weaken=weaken.inside("child", "_MOST_LOG = 16_000", "_MOST_LOG = 16_000_000")),
     Attack("forged log", FAMILY, "a log is bounded outside, too", FORGED_LOG, escaped=_long_log, weaken=weaken.long_logs),
     Attack("deaf", FAMILY, "nobody waits for one that asks and never listens", DEAF, quotas=WALL, escaped=_slow,
-           weaken=weaken.walls(wall_s=3.0)),
+           weaken=weaken.walls(wall_s=1.8)),
     Attack("chatter", FAMILY, "its time ends while it chatters", CHATTER, quotas=WALL, escaped=_slow,
-           weaken=weaken.walls(wall_s=3.0)),
+           weaken=weaken.walls(wall_s=1.8)),
     Attack("long paths", FAMILY, "what it says that it reached is not kept at any length", REACHES, escaped=_wordy,
            weaken=weaken.long_paths),
     Attack("half a frame", FAMILY, "half a message is not waited for", HALF, quotas=WALL, escaped=_slow,
-           weaken=weaken.walls(wall_s=3.0)),
+           weaken=weaken.walls(wall_s=1.8)),
     Attack("dripping", FAMILY, "a message that comes byte by byte is not waited for", DRIP, quotas=WALL, escaped=_slow,
-           weaken=weaken.walls(wall_s=3.0)),
+           weaken=weaken.walls(wall_s=1.8)),
 )  # fmt: skip

@@ -197,3 +197,13 @@ def after(seconds: float, act: Callable[[Scene], object], also: Setup = nothing)
                 timer.join()
 
     return setup
+
+
+@contextlib.contextmanager
+def environment(scene: Scene) -> Iterator[None]:
+    """The secret in the environment of Metnos itself."""
+    os.environ["ESCAPE_CANARY"] = scene.secret
+    try:
+        yield
+    finally:
+        del os.environ["ESCAPE_CANARY"]

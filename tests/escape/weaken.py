@@ -187,3 +187,13 @@ def long_paths(patch: pytest.MonkeyPatch, _: Scene) -> None:
 
     patch.setattr(pool, "_heard", heard)
     patch.setattr(perform, "judge_reach", lambda *_: (perform.Breach.NONE, ""))
+
+
+def show_sibling(patch: pytest.MonkeyPatch, scene: Scene) -> None:
+    """All calls share one /tmp: a folder of the machine that holds what another call left there."""
+    shared = scene.root / "shared"
+    shared.mkdir(mode=0o755)
+    (shared / "secret").write_text(scene.secret)
+    inside("walls", 'kernel.mount_tmpfs(_NEW_ROOT + "/tmp"', f'_attach(HOST, {str(shared)!r}, 0, None)\n'
+           '    kernel.attach_tree(kernel.clone_tree(os.open(_NEW_ROOT + '
+           f'{str(shared)!r}, os.O_PATH)), _NEW_ROOT + "/tmp")\n    (lambda *_, **__: None)(_NEW_ROOT + "/tmp"')(patch, scene)

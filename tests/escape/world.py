@@ -118,6 +118,7 @@ class Scene:
     secret: str
     pool: Pool
     inherited: Path
+    world: "World"
     started: float = 0.0
     kept: dict[str, Any] = field(default_factory=dict)
 
@@ -141,7 +142,8 @@ class Scene:
     def facts(self) -> dict[str, str]:
         """What the code is told, so that no attack fails for want of knowledge."""
         known = {"box": self.box, "outside": self.outside, "canary": self.canary, "secret": self.secret}
-        return {key: str(value) for key, value in {**known, "workspace": self.workspace, **self.kept}.items()}
+        return {key: str(value) for key, value in {**known, "workspace": self.workspace, **self.kept}.items()
+                if isinstance(value, str | int | Path)}
 
 
 def came_out(scene: Scene, outcome: Outcome) -> str:
@@ -248,7 +250,7 @@ class World:
         """Fresh surroundings, passable for all: only the walls may keep the canary out of reach."""
         root = self.root / f"scene-{next(self._numbers)}"
         pool = self.runner._parts.pool
-        scene = Scene(root, self.workspace.root, secrets.token_hex(16), pool, self.root / "held" / "canary")
+        scene = Scene(root, self.workspace.root, secrets.token_hex(16), pool, self.root / "held" / "canary", self)
         for folder in (root, scene.box, scene.outside):
             folder.mkdir()
             folder.chmod(0o755)

@@ -219,6 +219,8 @@ class _Double:
         *,
         max_bytes: int,
         allow: Callable[[str, str, list[str]], Need],
+        screen: Callable[[str, str], None] | None = None,  # noqa: ARG002
+        timeout_s: float | None = None,  # noqa: ARG002
     ) -> Fetched:
         allow(urlsplit(url).hostname or "", method, ["127.0.0.1"])
         page = self._pages.get((method, url))

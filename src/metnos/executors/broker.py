@@ -9,6 +9,7 @@ was shown it. In a dry run the same requests are only noted. Every field that co
 import base64
 import binascii
 import stat
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,8 @@ class Fetching(Protocol):
         *,
         max_bytes: int,
         allow: Callable[[str, str, list[str]], Need],
+        screen: Callable[[str, str], None] | None = None,
+        timeout_s: float | None = None,
     ) -> Fetched: ...
 
 
@@ -78,11 +81,13 @@ class Broker:
         doing: Doing,
         reach: Reach,
         shown: Effects | None,
+        deadline: float,
     ) -> None:
         self._manifest = manifest
         self._prepared = prepared
         self._doing = doing
         self._reach = reach
+        self._deadline = deadline  # of the monotonic clock: nothing is begun that would outlive the call
         self._shown = None if shown is None else set(shown)
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
             "write": self._write,
@@ -223,6 +228,8 @@ class Broker:
             _content(message),
             max_bytes=most if type(most) is int and most > 0 else 1,
             allow=self._allow,
+            screen=self._screen,
+            timeout_s=max(0.1, self._deadline - time.monotonic()),
         )
         return {
             "status": fetched.status,
@@ -232,11 +239,15 @@ class Broker:
             "truncated": fetched.truncated,
         }
 
-    def _allow(self, host: str, method: str, addresses: list[str]) -> Need:
-        """Whether this host may be spoken to now: declared, and permitted or beyond question."""
+    def _screen(self, host: str, method: str) -> None:
+        """Before anything is looked up: the question for a name can itself carry a secret out."""
         http = self._manifest.capabilities.net.http
         if http is None or not scope.host_matches(http.hosts, host) or method not in http.methods:
             raise Breached(f"it tried to {method} {host}, which it does not declare")
+
+    def _allow(self, host: str, method: str, addresses: list[str]) -> Need:
+        """Whether this host may be spoken to now: declared, and permitted or beyond question."""
+        self._screen(host, method)
         need = http_need(host, method, addresses)
         if need not in self._prepared.needs and not self._reach.decide(need):
             raise ExecutorFailed(

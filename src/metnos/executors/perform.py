@@ -56,7 +56,7 @@ def perform(
     walls = build_walls(manifest, prepared, limits)
     facts = _facts(setting, manifest, prepared, dry)
     job = Job(_compiled(executor.source), prepared.args, facts, walls, bool(manifest.libraries))
-    broker = Broker(manifest, prepared, doing, reach, shown)
+    broker = Broker(manifest, prepared, doing, reach, shown, time.monotonic() + limits.wall_s)
     started = time.perf_counter()
     breach, why, ended = Breach.NONE, "", Ended()
     try:

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from metnos.core.canon import canonical_json, canonical_path, sha256_hex
-from metnos.core.errors import ExecutorFailed, ManifestError, PathError
+from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
 from metnos.executors.capabilities import Limits
@@ -22,12 +21,13 @@ from metnos.executors.scope import Scope
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
 from metnos.law.need import Need, http_need
+from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
 Resolve = Callable[[str, int], list[str]]
 _MOST_ENTRIES = 500_000
 _MOST_MASKS = 2000
-_HTTP, _HTTPS = 80, 443
+_HTTPS = 443
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +143,12 @@ def _other_needs(manifest: Manifest, args: Mapping[str, Any], resolve: Resolve) 
     can = manifest.capabilities
     if can.net.http:
         for host, port in hosts_of(manifest, args):
+            if not scope.host_matches(can.net.http.hosts, host):
+                raise ExecutorFailed(f"{manifest.name} may not speak to {host}", kind="not_permitted")
             try:
                 addresses = resolve(host, port)
             except OSError:
                 addresses = []  # then it counts as outside, and whoever connects says that it cannot be found
-            if not scope.host_matches(can.net.http.hosts, host):
-                raise ExecutorFailed(f"{manifest.name} may not speak to {host}", kind="not_permitted")
             yield from (http_need(host, method, addresses) for method in can.net.http.methods)
     if can.shell.exec:
         yield from (Need(Capability.SHELL_EXEC, program) for program in can.shell.exec.allow)
@@ -161,12 +161,10 @@ def _other_needs(manifest: Manifest, args: Mapping[str, Any], resolve: Resolve) 
 def _host(text: str) -> tuple[str, int] | None:
     """Host and port of a web address. What is none needs nothing: whoever asks for it is told so."""
     try:
-        parts = urlsplit(text)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            return None
-        return scope.canonical_host(parts.hostname), parts.port or (_HTTPS if parts.scheme == "https" else _HTTP)
-    except (ValueError, ManifestError):
+        url = web_url.parse(text)
+    except ExecutorFailed:
         return None
+    return url.host, url.port
 
 
 def _canonical(text: str, place: Place) -> Path:

@@ -5,6 +5,7 @@ import re
 import time
 from pathlib import Path
 
+import trafilatura
 from lxml import etree, html
 
 MOST_BYTES = 3_000_000  # of one page
@@ -14,7 +15,6 @@ CPU_S = 3.0  # a call has five seconds; the pages read by then are given
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 NOT_TEXT = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object")
-BESIDE = ("nav", "footer", "aside", "form", "menu", "dialog", "button", "select")
 BLOCKS = {
     "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure",
     "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p",
@@ -51,7 +51,7 @@ def read_page(path, whole, left, ctx):
     if any("depth" in error.message for error in parser.error_log):
         ctx.fail("too_large", "its elements are nested too deeply")
     title = " ".join((tree.findtext(".//title") or tree.findtext(".//h1") or "").split())
-    text = None if whole else main_text(tree)
+    text = None if whole else main_text(source)
     part = "main" if text else "whole"
     text = text or whole_text(tree)
     kept = text[: min(MOST_CHARACTERS, left)]
@@ -104,35 +104,10 @@ def decoded(data, ctx):
     return data.decode("latin-1"), "latin-1"
 
 
-def main_text(tree):
-    """The text of the part that holds most of the prose, without menus and the like; nothing if no part does."""
-    marked = tree.xpath("//article | //main | //*[@role='main']")
-    body = max(marked, key=lambda node: prose(node)[0], default=None)
-    if body is None or prose(body)[0] < LEAST:
-        body = densest(tree)
-    text = "" if body is None else gathered(body, NOT_TEXT + BESIDE)
+def main_text(source):
+    """The text of the article on a page, without menus and the like; nothing if there is hardly any."""
+    text = trafilatura.extract(source, include_comments=False, include_tables=True) or ""
     return text if len(text) >= LEAST else ""
-
-
-def densest(tree):
-    """The element whose paragraphs have most prose: a paragraph speaks for its parent, and half for the one above."""
-    scores = {}
-    for node in tree.iter("p", "pre", "blockquote", "td"):
-        length, linked = prose(node)
-        if length < 25 or linked > 0.5 or any(True for _ in node.iterancestors(*NOT_TEXT, *BESIDE)):
-            continue
-        weight = 1.0
-        for above in list(node.iterancestors())[:2]:
-            scores[above] = scores.get(above, 0.0) + weight * length * (1 - linked)
-            weight /= 2
-    return max(scores, key=scores.get, default=None)
-
-
-def prose(node):
-    """How many characters an element holds, and which share of them are links."""
-    length = len(" ".join("".join(node.itertext()).split()))
-    links = sum(len("".join(link.itertext())) for link in node.iter("a"))
-    return length, min(1.0, links / length) if length else 0.0
 
 
 def whole_text(tree):

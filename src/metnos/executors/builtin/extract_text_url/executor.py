@@ -4,6 +4,7 @@ import json
 import re
 import time
 
+import trafilatura
 from lxml import etree, html
 
 MOST_BYTES = 1_500_000  # of one page
@@ -18,7 +19,6 @@ SAID = re.compile(rf"charset\s*=\s*[\"']?({ENCODINGS})", re.IGNORECASE)
 META = re.compile(rf"<(?:meta|\?xml)[^>]{{0,200}}(?:charset|encoding)\s*=\s*[\"']?({ENCODINGS})", re.IGNORECASE)
 DATE = re.compile(r"\b((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)")
 NOT_TEXT = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object")
-BESIDE = ("nav", "footer", "aside", "form", "menu", "dialog", "button", "select")
 BLOCKS = {
     "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure",
     "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p",
@@ -103,7 +103,7 @@ def page(source, whole, ctx):
     except (etree.LxmlError, ValueError, AssertionError):
         ctx.fail("unreadable", "there is no HTML in it")
     about = described(tree)
-    text = "" if whole else main_text(tree)
+    text = "" if whole else main_text(source)
     return {**about, "part": "main" if text else "whole", "text": text or gathered(tree, NOT_TEXT)}
 
 
@@ -146,36 +146,10 @@ def structured(tree):
     return {}
 
 
-def main_text(tree):
-    """The text of the part that holds most of the prose, without menus and the like; nothing if no part does."""
-    marked = tree.xpath("//article | //main | //*[@role='main']")[:200]
-    body = max(marked, key=lambda node: prose(node)[0], default=None)
-    if body is None or prose(body)[0] < LEAST:
-        body = densest(tree)
-    text = "" if body is None else gathered(body, NOT_TEXT + BESIDE)
+def main_text(source):
+    """The text of the article on a page, without menus and the like; nothing if there is hardly any."""
+    text = trafilatura.extract(source, include_comments=False, include_tables=True) or ""
     return text if len(text) >= LEAST else ""
-
-
-def densest(tree):
-    """The element whose paragraphs have most prose: a paragraph speaks for its parent, and half for the one above."""
-    scores = {}
-    for node in tree.iter("p", "pre", "blockquote", "td"):
-        length, linked = prose(node)
-        if length < 25 or linked > 0.5 or any(True for _ in node.iterancestors(*NOT_TEXT, *BESIDE)):
-            continue
-        parent = node.getparent()
-        above = parent.getparent() if parent is not None else None
-        for holder, weight in ((parent, 1.0), (above, 0.5)):
-            if holder is not None:
-                scores[holder] = scores.get(holder, 0.0) + weight * length * (1 - linked)
-    return max(scores, key=scores.get, default=None)
-
-
-def prose(node):
-    """How many characters an element holds, and which share of them are links."""
-    length = len(" ".join("".join(node.itertext()).split()))
-    links = sum(len("".join(link.itertext())) for link in node.iter("a"))
-    return length, min(1.0, links / length) if length else 0.0
 
 
 def gathered(tree, unseen):
