@@ -43,9 +43,10 @@ from metnos.sandbox.pool import Pool
 from metnos.store import archive
 from metnos.store import check as store_check
 from metnos.store.archive import Manifest, Progress
-from metnos.store.db import Database
+from metnos.store.db import Database, Durability
 
 if TYPE_CHECKING:
+    from metnos.executors.builtins import Report as Installed
     from metnos.executors.catalog import Catalog
     from metnos.executors.effect_rules import Refuse
     from metnos.executors.run import Runner
@@ -102,19 +103,34 @@ class App:
     def halts(self) -> Halts:
         return Halts(self.seat.db, self.audit, self.clock)
 
-    @cached_property
+    @property
     def catalog(self) -> "Catalog":
+        return self._stock[0]
+
+    @property
+    def installed(self) -> "Installed":
+        """What of the shipped executors was new, or not as shipped, when this workspace was opened."""
+        return self._stock[1]
+
+    @cached_property
+    def _stock(self) -> "tuple[Catalog, Installed]":
         """The executors; those that this version ships are brought up to date first."""
         from metnos.executors import builtins, index, schema
         from metnos.executors.catalog import Catalog
 
         wait = self.settings.store.busy_timeout_s
-        db = Database(self.workspace.mnest_db, schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
+        # NORMAL is enough: the folders are what counts, and a use that a power cut takes is one strike less.
+        db = Database(
+            self.workspace.mnest_db,
+            schema.MIGRATIONS,
+            busy_timeout_s=wait,
+            durability=Durability.NORMAL,
+            clock=self.clock,
+        )
         catalog = Catalog(self.workspace, db, self.audit, self.seat.signer, self.clock, self.settings.executors)
         if not index.all_current(db):
             catalog.rebuild()  # the index was lost, or there never was one
-        builtins.install(catalog)
-        return catalog
+        return catalog, builtins.install(catalog)
 
     @cached_property
     def pool(self) -> Pool:
@@ -207,10 +223,8 @@ class App:
 def found(workspace: Workspace, clock: Clock | None = None) -> list[str]:
     """Make what is missing of a workspace, the built-in executors included; returns the names of what was made."""
     made = founding.found(workspace, load(workspace.settings).settings, clock or SystemClock())
-    from metnos.executors import builtins  # heavy, and most commands do without
-
-    report = builtins.install(App.open(workspace, clock).catalog)
-    return made + [f"executors/{name}" for name in report.changed]
+    new = App.open(workspace, clock).installed.changed
+    return [*made, f"{len(new)} executors"] if new else made
 
 
 def backup_target(workspace: Workspace, clock: Clock | None = None) -> Path:
@@ -302,6 +316,7 @@ def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
         return
     yield _check_constitution(app)
     yield _check_audit(app)
+    yield _check_executors(app)
 
 
 def _check_constitution(app: App) -> Check:
@@ -324,6 +339,23 @@ def _check_audit(app: App) -> Check:
         found = f"{len(unfinished)} begun and not finished, the last being {line.kind!r} (line {line.seq})"
         return Check.yellow("audit", found, f"metnos audit show {line.seq}")
     return Check.green("audit", f"{report.lines} lines, unbroken, {report.checkpoints} signed checkpoints")
+
+
+def _check_executors(app: App) -> Check:
+    name = "executors"
+    halted = app.halts.halted()
+    if halted is not None:
+        return Check.red(name, f"nothing may run: {halted}", "metnos executor panic --lift")
+    wrong = app.catalog.verify_all()
+    if wrong:
+        return Check.red(name, f"{wrong[0].name}: {'; '.join(wrong[0].problems)}", "metnos executor verify")
+    rows = app.catalog.rows()
+    off = [look.name for look in rows if look.state == "quarantine"]
+    if off:
+        return Check.yellow(
+            name, f"{len(rows)}, of which in quarantine: {', '.join(off)}", f"metnos executor show {off[0]}"
+        )
+    return Check.green(name, f"{len(rows)}, each as it was signed")
 
 
 def _check_disk(workspace: Workspace, settings: Settings) -> Check:

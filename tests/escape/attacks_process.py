@@ -64,6 +64,7 @@ DIG = """
 import gc
 
 def run(args, ctx):
+    gc.unfreeze()
     wanted = "@secret@"[:16]
     found = []
     for each in gc.get_objects():
@@ -134,7 +135,7 @@ ATTACKS = (
            without="pid, landlock, uid", warm_control=True, control={", lambda: os.kill(1, 9)": ""}),
     # The kernel hands out a descriptor for the zygote; using it needs a call, root's uid, and Landlock to agree.
     Attack("kill by descriptor", FAMILY, "the warm parent lives on", PIDFD_KILL, escaped=_parent_died,
-           without="landlock, uid", weaken=weaken.no_filter, warm_control=True),
+           without="pid, landlock, uid", weaken=weaken.no_filter, warm_control=True),
     Attack("outlive the call", FAMILY, "a child is ended when its call is over", OUTLIVE, escaped=_lives_on,
            weaken=weaken.lets_live, warm_control=True),
     # Bubblewrap is started with nothing, and the child forgets what it has.

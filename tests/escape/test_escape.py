@@ -8,10 +8,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from escape import attacks_files
+from escape import (
+    attacks_bombs,
+    attacks_broker,
+    attacks_files,
+    attacks_kernel,
+    attacks_network,
+    attacks_process,
+    attacks_python,
+)
 from escape.world import Attack, World, open_world
 
-ATTACKS = (*attacks_files.ATTACKS,)
+FAMILIES = (
+    attacks_files, attacks_kernel, attacks_network, attacks_bombs, attacks_process, attacks_broker, attacks_python,
+)  # fmt: skip
+ATTACKS = tuple(attack for family in FAMILIES for attack in family.ATTACKS)
 every = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.family}: {attack.name}")
 
 

@@ -197,3 +197,8 @@ def show_sibling(patch: pytest.MonkeyPatch, scene: Scene) -> None:
     inside("walls", 'kernel.mount_tmpfs(_NEW_ROOT + "/tmp"', f'_attach(HOST, {str(shared)!r}, 0, None)\n'
            '    kernel.attach_tree(kernel.clone_tree(os.open(_NEW_ROOT + '
            f'{str(shared)!r}, os.O_PATH)), _NEW_ROOT + "/tmp")\n    (lambda *_, **__: None)(_NEW_ROOT + "/tmp"')(patch, scene)
+
+
+def keeps_descriptors(patch: pytest.MonkeyPatch, _: Scene) -> None:
+    """A channel that forgets what came along."""
+    patch.setattr(channel.os, "close", lambda _: None)

@@ -43,6 +43,7 @@ from metnos.sandbox.pool import Pool
 RAN = "executor run"
 REFUSED = "executor refused"
 _DEEPEST = 8
+_NAMED = 3  # paths in the title of an action
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ class Runner:
             digest=executor.digest,
             permit_id=permit.id,
             turn=permit.turn,
-            title=executor.manifest.purpose,
+            title=_title(executor.name, prepared),
             max_writes=writes,
             max_bytes=size,
         )
@@ -298,6 +299,13 @@ class _Ended(Exception):
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.message)
         self.outcome = outcome
+
+
+def _title(name: str, prepared: Prepared) -> str:
+    """What a call did, in a few words: its name and what it was pointed at."""
+    listed = ", ".join(path.name for path in prepared.writes[:_NAMED])
+    more = len(prepared.writes) - _NAMED
+    return f"{name}: {listed}{f' and {more} more' if more > 0 else ''}" if listed else name
 
 
 def _asked(item: Item) -> Call:

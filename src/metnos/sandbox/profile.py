@@ -9,6 +9,7 @@ at which system folders there are: it builds a command line and values, and runs
 
 import math
 import os
+import resource
 import sys
 import sysconfig
 from dataclasses import dataclass
@@ -70,7 +71,11 @@ class Walls:
             "folders": list(self.folders),
             "masks": list(self.masks),
             "programs": list(self.programs),
-            "limits": {name: value for name, value in self._limits().items() if f"limit {name}" not in without},
+            "limits": {
+                getattr(resource, name): value
+                for name, value in self._limits().items()
+                if f"limit {name}" not in without
+            },
             "filter": seccomp.seal(programs=bool(self.programs), allowing=_calls(without)),
         }
 
@@ -134,12 +139,12 @@ def command(bwrap: Path, python: Python, *, as_root: bool, info: int, without: f
     if python.prefix is not None:
         binds.append((str(python.prefix), str(python.prefix)))
     site = Path(sysconfig.get_path("purelib"))
-    binds.append((str(site), LIBRARIES))
+    binds += [(str(site), LIBRARIES)] if site.is_dir() else []
     for outside, inside in binds:
         line += ["--ro-bind", outside, inside]
     if (site / "metnos").is_dir():
         line += ["--tmpfs", f"{LIBRARIES}/metnos"]  # none of its business
-    line += ["--dev-bind", "/dev/null", "/dev/null", "--dir", "/new", "--chdir", "/"]
+    line += ["--dir", LIBRARIES, "--dev-bind", "/dev/null", "/dev/null", "--dir", "/new", "--chdir", "/"]
     return [*line, "--", str(python.program), "-I", "-S", "-B", "-c"]
 
 

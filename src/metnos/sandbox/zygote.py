@@ -24,16 +24,17 @@ _MODULES = ("kernel", "walls", "context", "child", "zygote")
 _PACKAGE = "metnos.sandbox.inside"
 # Runs first: makes modules out of what comes over the line, until the configuration comes.
 _BOOT = f"""
-import _socket, marshal, sys, types
+import _socket, marshal, sys
+Module = type(sys)
 line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, 0)
 for name in ("metnos", "metnos.sandbox", "{_PACKAGE}"):
-    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name] = Module(name)
     sys.modules[name].__path__ = []
 while True:
     name, packed = marshal.loads(line.recv(1 << 20))
     if not name:
         break
-    module = types.ModuleType("{_PACKAGE}." + name)
+    module = Module("{_PACKAGE}." + name)
     sys.modules[module.__name__] = module
     setattr(sys.modules["{_PACKAGE}"], name, module)
     exec(marshal.loads(packed), module.__dict__)

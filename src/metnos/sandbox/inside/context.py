@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import os
 
 TYPE_CHECKING = False
@@ -10,7 +9,7 @@ if TYPE_CHECKING:  # importing them would double the time of a cold start
     from datetime import datetime
     from typing import Any, NoReturn
 
-    from metnos.sandbox.inside.child import Channel
+    from metnos.sandbox.inside.child import Channel, Nowhere
 
 
 class Failure(Exception):
@@ -38,7 +37,7 @@ class Context:
 
     Failure = Failure
 
-    def __init__(self, talk: Channel, facts: dict[str, Any]) -> None:
+    def __init__(self, talk: Channel | Nowhere, facts: dict[str, Any]) -> None:
         self._talk = talk
         self.dry_run: bool = facts["dry_run"]
         self.limit: int = facts["limit"]
@@ -125,4 +124,6 @@ class Context:
 
 
 def _base64(data: bytes) -> str:
+    import binascii  # only when it is needed: see above
+
     return binascii.b2a_base64(data, newline=False).decode()

@@ -19,6 +19,7 @@ _CAPSET = 91 if _ARM else 126
 _PRCTL = 167 if _ARM else 157
 _SECCOMP = 277 if _ARM else 317
 _KEYCTL = 219 if _ARM else 250
+_PRLIMIT = 261 if _ARM else 302
 _OPEN_TREE, _MOVE_MOUNT, _OPENAT2, _MOUNT_SETATTR = 428, 429, 437, 442
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 
@@ -110,6 +111,11 @@ def leave_keyring() -> None:
     """Join a session keyring of our own, so that the owner's is out of reach before seccomp even comes."""
     join_session = 1
     _call(_KEYCTL, join_session, 0)
+
+
+def limit(which: int, most: int) -> None:
+    """Set a resource limit of this process, for good."""
+    _call(_PRLIMIT, 0, which, struct.pack("QQ", most, most), None)
 
 
 def filter_calls(program: bytes) -> None:

@@ -10,7 +10,6 @@ must not run inside half a wall.
 from __future__ import annotations
 
 import os
-import resource
 import stat
 
 from metnos.sandbox.inside import kernel
@@ -79,7 +78,8 @@ def confine(config: dict[str, Any], walls: dict[str, Any], owners: int | None, r
         with_programs = _landlock_rules("", walls["programs"]) if walls["programs"] else None
         kernel.landlock_enter(rules if with_programs is None else with_programs)
         os.close(rules)
-    _set_limits(walls["limits"])
+    for which, most in walls["limits"].items():
+        kernel.limit(which, most)
     if walls["filter"]:
         kernel.filter_calls(walls["filter"])
 
@@ -180,11 +180,6 @@ def _become(uid: int) -> None:
     os.setresuid(uid, uid, uid)
     if 0 in os.getresuid() or 0 in os.getresgid():
         raise OSError("still root")
-
-
-def _set_limits(limits: dict[str, int]) -> None:
-    for name, value in limits.items():
-        resource.setrlimit(getattr(resource, name), (value, value))
 
 
 def _landlock_rules(root: str, programs: list[str]) -> int | None:

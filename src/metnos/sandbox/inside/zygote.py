@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # the enum around it takes long to import
 import _socket
-import array
-import fcntl
 import gc
 import marshal
 import os
@@ -25,14 +23,15 @@ if TYPE_CHECKING:  # importing it would double the time of a cold start
 
 _LINE = 0
 _OWNERS = child.CHANNEL + 1
+_HIGH = 16
 
 
 class Zygote:
     """The children that live, by number."""
 
-    def __init__(self, config: dict[str, Any]) -> None:
+    def __init__(self, config: dict[str, Any], line: _socket.socket) -> None:
         self._config = config
-        self._line = _high(_LINE)
+        self._line = line
         self._children: dict[int, tuple[int, int]] = {}  # pid: number, where to report its end
         self._last = 0
         self._owners = None
@@ -80,7 +79,7 @@ class Zygote:
                 os._exit(1)
         os.close(theirs)
         self._children[pid] = (self._last, status_writer)
-        rights = array.array("i", [ours, status_reader]).tobytes()
+        rights = struct.pack("ii", ours, status_reader)
         self._line.sendmsg([b"%d" % self._last], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
         os.close(ours)
         os.close(status_reader)
@@ -113,9 +112,8 @@ def _socketpair() -> tuple[int, int]:
 
 def _high(descriptor: int) -> _socket.socket:
     """The line under a high number: the low ones belong to a child's channel and the id map."""
-    return _socket.socket(
-        _socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 16)
-    )
+    copy = os.dup2(descriptor, _HIGH, inheritable=False)
+    return _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, copy)
 
 
 def main(packed: bytes) -> None:
@@ -127,7 +125,7 @@ def main(packed: bytes) -> None:
             kernel.leave_keyring()
         for name in config["preload"]:
             __import__(name)
-        zygote = Zygote(config)
+        zygote = Zygote(config, line)
     except BaseException as error:
         line.send(b"E" + f"{type(error).__name__}: {error}"[:500].encode())
         os._exit(1)
