@@ -36,8 +36,9 @@ bench: ## list the benchmarks; NAME=store runs one, DATA=dir gives it other data
 	@sh tools/setup.sh dev
 	@$(BIN)/python -m bench $(NAME) $(if $(DATA),--data $(DATA))
 
-docs: ## write again what is generated from code (docs/configuration.md, docs/commands.md)
+docs: ## write again what is generated from code (pages, tables, digests of the built-in executors)
 	@sh tools/setup.sh dev
+	@$(BIN)/python tools/digests.py
 	@$(BIN)/python tools/docs.py
 
 lock: ## resolve the dependencies again (needs uv); the locks name no host

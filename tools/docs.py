@@ -1,19 +1,24 @@
-"""Writes the documentation that is generated from code: ``docs/configuration.md`` and ``docs/commands.md``.
+"""Writes the documentation that is made from code: whole pages, and parts of ``docs/executors.md`` between markers.
 
 ``make docs`` runs it; a test fails when a file differs from what this would write.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from metnos.cli import cli
 from metnos.core.settings import keys
+from metnos.executors import folder, manifest, vocabulary, words
+from metnos.executors.manifest import Kind, Manifest
 
 ROOT = Path(__file__).parents[1]
+BUILTIN = ROOT / "src" / "metnos" / "executors" / "builtin"
 _MADE = "<!-- Made from the code by `make docs`. Edit the code, not this file. -->"
+_BEGIN, _END = "<!-- {}: made by `make docs` -->", "<!-- end of {} -->"
 
 
 def configuration() -> str:
@@ -44,9 +49,9 @@ def commands() -> str:
     """Every command with its help, as it prints it."""
     lines = [
         "# Commands", "", _MADE, "",
-        "Exit codes: **0** fine, **1** the thing failed, **2** the command line is wrong, **130** interrupted. Answers"
-        " go to standard output, everything else to standard error. Everything that lists something takes `--json`."
-        " Colours and tables appear on a terminal; a pipe gets plain text.", "",
+        "Exit codes: **0** fine, **1** the thing failed, **2** the command line is wrong, **3** it waits for your"
+        " approval, **130** interrupted. Answers go to standard output, everything else to standard error. Everything"
+        " that lists something takes `--json`. Colours and tables appear on a terminal; a pipe gets plain text.", "",
     ]  # fmt: skip
     for path, command in _walk(cli, "metnos"):
         context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
@@ -64,7 +69,76 @@ def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Comman
                 yield from _walk(inner, f"{path} {name}")
 
 
-MADE = {"docs/configuration.md": configuration, "docs/commands.md": commands}
+def builtins() -> str:
+    """Every built-in executor: what it is for, its kind, what it may do and how it is taken back."""
+    read = [_manifest(home) for home in sorted(BUILTIN.iterdir()) if (home / folder.MANIFEST).is_file()]
+    lines = [
+        "# The built-in executors", "", _MADE, "",
+        f"{len(read)} executors come with Metnos. `metnos init` puts them into the workspace and signs them; a newer"
+        " version replaces an older one and leaves the state that you gave it. `metnos executor show NAME` shows one"
+        " with its arguments, `metnos executor run NAME --help` the arguments alone.", "",
+        "*May* is the most it may ever do; one call gets to see only what it names. Whether a call is asked about is"
+        " decided by the policy ([policy.md](policy.md)). How to write one: [executors.md](executors.md).", "",
+    ]  # fmt: skip
+    lines += ["## Producers: they change nothing", ""]
+    lines += _table(("executor", "purpose", "may"), [_row(each) for each in read if each.kind == Kind.PRODUCER])
+    lines += ["", "## Mutators: they change something", ""]
+    changing = [(*_row(each), words.effect(each)) for each in read if each.kind == Kind.MUTATOR]
+    lines += [*_table(("executor", "purpose", "may", "effect"), changing), ""]
+    return "\n".join(lines)
+
+
+def executors() -> str:
+    """The page about executors, with its made parts made anew."""
+    text = (ROOT / "docs" / "executors.md").read_text(encoding="utf-8")
+    text = _put(text, "manifest fields", _fields())
+    known = vocabulary.load()
+    for kind in ("verbs", "objects", "qualifiers"):
+        listed = getattr(known, kind).values()
+        text = _put(text, kind, _table((kind[:-1], "meaning"), [(f"`{word.text}`", word.means) for word in listed]))
+    return text
+
+
+def _row(each: Manifest) -> tuple[str, str, str]:
+    return f"`{each.name}`", each.purpose, "; ".join(words.capabilities(each)).replace("*", "\\*")
+
+
+def _manifest(home: Path) -> Manifest:
+    return manifest.parse((home / folder.MANIFEST).read_text(encoding="utf-8"), where=home.name)
+
+
+def _fields() -> list[str]:
+    rows = [(f"`{name}`", kind, _default(default), said) for name, kind, default, said in manifest.fields()]
+    return _table(("field", "type", "default", "meaning"), rows)
+
+
+def _default(value: Any) -> str:
+    if value is ...:
+        return "must be given"
+    return "none" if value is None or value in ((), {}) else f"`{json.dumps(value)}`"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    shown = [[str(cell).replace("|", "\\|") for cell in row] for row in (head, ["---"] * len(head), *rows)]
+    return [f"| {' | '.join(row)} |" for row in shown]
+
+
+def _put(text: str, name: str, lines: Sequence[str]) -> str:
+    """The page with these lines between the two markers of that name."""
+    begin, end = _BEGIN.format(name), _END.format(name)
+    before, found, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise SystemExit(f"docs/executors.md lacks the markers of {name!r}")
+    return "\n".join((f"{before}{begin}", "", *lines, "", f"{end}{after}"))
+
+
+MADE = {
+    "docs/configuration.md": configuration,
+    "docs/commands.md": commands,
+    "docs/builtins.md": builtins,
+    "docs/executors.md": executors,
+}
 
 
 def main() -> None:

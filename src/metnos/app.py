@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 from metnos.core import settings_file
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, SystemClock, from_text
-from metnos.core.errors import ConstitutionError, KeyFileError, MetnosError, SettingsError, WorkspaceError
+from metnos.core.errors import (
+    ConstitutionError,
+    ForbiddenPath,
+    KeyFileError,
+    MetnosError,
+    SettingsError,
+    WorkspaceError,
+)
 from metnos.core.ids import UlidMaker
 from metnos.core.records import Check
 from metnos.core.settings import Loaded, Settings, data_home, home_folder, load
@@ -29,7 +36,7 @@ from metnos.law.audit_line import Entry
 from metnos.law.audit_verify import Report, verify
 from metnos.law.backup import Backup
 from metnos.law.constitution import Constitution, Standing
-from metnos.law.forbidden import refuse_forbidden
+from metnos.law.forbidden import Access, refuse_forbidden
 from metnos.law.grants import Grants
 from metnos.law.halt import Halts
 from metnos.law.inbox import Inbox
@@ -156,7 +163,7 @@ class App:
         from metnos.executors.effects import Effects
         from metnos.executors.run import Parts, Runner
         from metnos.law.policy import Policy, unchanged
-        from metnos.sandbox.web import Web, resolve_host
+        from metnos.sandbox.web import Web
 
         db, store, trash, refuse, ids = self._hands
         settings, mint = self.settings, Mint(self.clock)
@@ -181,7 +188,6 @@ class App:
             planning=partial(Planning, refuse, trash),
             pool=self.pool,
             web=Web(),
-            resolve=resolve_host,
             facts=_facts,
             audit=self.audit,
             halts=self.halts,
@@ -200,7 +206,14 @@ class App:
         wait = self.settings.store.busy_timeout_s
         db = Database(self.workspace.undo_db, undo_schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
         trash = Trash(data_home() / "Trash")
-        return db, self.workspace.undo_store, trash, refuse_forbidden, UlidMaker(self.clock)
+        return db, self.workspace.undo_store, trash, self._refuse, UlidMaker(self.clock)
+
+    def _refuse(self, path: Path, access: Access) -> None:
+        """Raise on what no executor may touch: forbidden paths, and in the workspace everything but the notes."""
+        refuse_forbidden(path, access)
+        inside = path.is_relative_to(self.workspace.root) and not path.is_relative_to(self.workspace.notes)
+        if access is Access.WRITE and inside:
+            raise ForbiddenPath(f"{path} belongs to the agent itself: no executor changes it")
 
     def close(self) -> None:
         """End every sandbox of this process."""
@@ -350,10 +363,10 @@ def _check_executors(app: App) -> Check:
     if wrong:
         return Check.red(name, f"{wrong[0].name}: {'; '.join(wrong[0].problems)}", "metnos executor verify")
     rows = app.catalog.rows()
-    off = [look.name for look in rows if look.state == "quarantine"]
+    off = [look.name for look in rows if look.state in ("quarantine", "revoked")]
     if off:
         return Check.yellow(
-            name, f"{len(rows)}, of which in quarantine: {', '.join(off)}", f"metnos executor show {off[0]}"
+            name, f"{len(rows)}, of which in quarantine or revoked: {', '.join(off)}", f"metnos executor show {off[0]}"
         )
     return Check.green(name, f"{len(rows)}, each as it was signed")
 

@@ -68,7 +68,7 @@ class TestDoctor:
         ran = metnos("doctor")
         assert ran.code == 1
         assert f"→ chmod go-rwx {root / '.keys'}" in ran.out
-        assert "1 of 11 checks need mending" in ran.out
+        assert "1 of 12 checks need mending" in ran.out
         assert json.loads(metnos("doctor", "--json").out)["well"] is False
 
 
@@ -129,12 +129,13 @@ class TestAudit:
     def test_tail_show_and_verify(self, root: Path) -> None:
         lines = data(metnos("audit", "tail", "--json"))
         assert isinstance(lines, list)
-        assert [line["kind"] for line in lines] == ["key installed", "workspace created", "constitution pinned"]
-        assert "workspace created" in metnos("audit", "tail", "-n", "2").out
+        kinds = ["key installed", "workspace created", "constitution pinned", "builtins installed", "builtins installed"]
+        assert [line["kind"] for line in lines] == kinds
+        assert "builtins installed" in metnos("audit", "tail", "-n", "2").out
         assert "key installed" not in metnos("audit", "tail", "-n", "2").out
         assert data(metnos("audit", "show", "2", "--json")) == lines[1]
         assert lines[1]["hash"] in metnos("audit", "show", "2").out
-        assert metnos("audit", "verify").out.startswith("sound: 3 lines")
+        assert metnos("audit", "verify").out.startswith("sound: 5 lines")
         assert metnos("audit", "show", "99").code == 1
 
     def test_tampering_is_found_and_named(self, root: Path) -> None:
@@ -159,13 +160,13 @@ class TestAudit:
             [str(PROGRAM), "audit", "tail", "--follow"], stdout=subprocess.PIPE, text=True
         ) as running:
             assert running.stdout is not None
-            seen = [running.stdout.readline() for _ in range(4)]
+            seen = [running.stdout.readline() for _ in range(6)]
             metnos("config", "set", "disk.need_free_mb", "7")
             seen += [running.stdout.readline() for _ in range(2)]
             running.send_signal(signal.SIGINT)
         assert "constitution pinned" in seen[3]
-        assert "phase=intent setting=disk.need_free_mb" in seen[4]
-        assert "phase=done setting=disk.need_free_mb" in seen[5]
+        assert "phase=intent setting=disk.need_free_mb" in seen[6]
+        assert "phase=done setting=disk.need_free_mb" in seen[7]
 
     def test_it_can_be_read_when_nothing_else_works(self, root: Path) -> None:
         (root / "SOUL.md").unlink()

@@ -9,13 +9,14 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from law.asks import OWNER, Court, ask
+from law.asks import Court, ask
 from metnos import app
 from metnos.cli import Choice
 from metnos.cli import inbox as commands
 from metnos.core.canon import sha256_hex
 from metnos.core.errors import InboxError, UsageError, Waiting
 from metnos.law.inbox import Item, State
+from metnos.law.principal import Principal
 
 
 class Hands:
@@ -25,19 +26,19 @@ class Hands:
         self.court = court
         self.ran: list[str] = []
 
-    def resume(self, item: str) -> str:
-        self.ran.append(item)
+    def resume(self, item: Item) -> str:
+        self.ran.append(item.id)
         return "the outcome"
 
-    def edit(self, item: str, args: dict[str, Any]) -> Item:
-        return self.court.inbox.edit(item, OWNER, {"args": args}, sha256_hex(json.dumps(args).encode()))
+    def edit(self, item: Item, args: dict[str, Any], by: Principal) -> Item:
+        return self.court.inbox.edit(item.id, by, {"args": args}, sha256_hex(json.dumps(args).encode()))
 
 
 @pytest.fixture
 def court(opened: app.App, monkeypatch: pytest.MonkeyPatch) -> Court:
     court = Court.over(opened)
     hands = Hands(court)
-    monkeypatch.setattr(commands, "open_app", lambda _: SimpleNamespace(inbox=court.inbox, hands=hands))
+    monkeypatch.setattr(commands, "open_app", lambda _: SimpleNamespace(inbox=court.inbox, runner=hands))
     shown = ModuleType("metnos.cli.executor")
     shown.show_outcome = lambda outcome: click.echo(f"shown: {outcome}")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "metnos.cli.executor", shown)
@@ -88,7 +89,7 @@ def test_what_cannot_be_taken_back_runs_at_the_second_yes(court: Court) -> None:
 
 def test_no_with_a_reason(court: Court) -> None:
     item = question(court)
-    assert "refused" in type_in("refuse", item, "--reason", "not now").output
+    assert "Refused" in type_in("refuse", item, "--reason", "not now").output
     assert court.inbox.find(item).reason == "not now"
     assert isinstance(type_in("approve", item).exception, InboxError)
     assert "not now" in type_in("show", item).output

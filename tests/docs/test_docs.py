@@ -16,7 +16,7 @@ from support import ROOT, tool
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
-@pytest.mark.parametrize("name", ["docs/configuration.md", "docs/commands.md"])
+@pytest.mark.parametrize("name", tool("docs").MADE)
 def test_what_is_generated_is_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text(encoding="utf-8") == tool("docs").MADE[name](), "run `make docs`"
 

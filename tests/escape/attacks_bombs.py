@@ -48,7 +48,7 @@ import zlib
 def run(args, ctx):
     packer = zlib.compressobj(9, wbits=-15)
     block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
-    return say("unpacked " + str(len(zlib.decompressobj(-15).decompress(block * 400))))
+    return say("unpacked " + str(len(zlib.decompressobj(-15).decompress(block * 300))))
 """
 DISK = """
 def run(args, ctx):
@@ -89,12 +89,6 @@ def run(args, ctx):
     return say("opened " + str(len(got)))
 """
 SPIN = """
-def run(args, ctx):
-    while time.process_time() < 1.6:
-        pass
-    return say("spun " + "on")
-"""
-SPIN_THREADS = """
 import hashlib
 import threading
 
@@ -104,7 +98,7 @@ def run(args, ctx):
             hashlib.sha256(bytes(1 << 20)).digest()
     for _ in range(3):
         threading.Thread(target=work, daemon=True).start()
-    while time.process_time() < 1.6:
+    while time.process_time() < 2.6:
         time.sleep(0.02)
     return say("spun " + "on")
 """
@@ -148,8 +142,8 @@ def run(args, ctx):
 """
 REACHES = """
 def run(args, ctx):
-    for number in range(30):
-        ctx._talk.say({"op": "reached", "path": "/" + str(number) + "a/" * 1500000})
+    for number in range(3):
+        ctx._talk.say({"op": "reached", "path": "/" + str(number) + "a/" * 50000})
     return say("x")
 """
 HALF = """
@@ -184,7 +178,7 @@ def _wordy(scene: Scene, outcome: Outcome) -> str:
     if len(outcome.message) > 5000:
         return f"a message of {len(outcome.message)} characters"
     kept = sum(len(path) for ended in scene.kept["ended"] for path in ended.reached)
-    return f"{kept} characters of paths were kept" if kept > 1 << 20 else _slow(scene, outcome)
+    return f"{kept} characters of paths were kept" if kept > 50_000 else _slow(scene, outcome)
 
 
 WALL = "wall_s = 0.5"
@@ -194,7 +188,7 @@ ATTACKS = (
     Attack("threads", FAMILY, "it has few threads", THREADS, escaped=said("made 300"),
            without="limit RLIMIT_NPROC, limit RLIMIT_AS"),
     Attack("memory", FAMILY, "it has little memory", MEMORY, escaped=said("got 1073741824"), without="limit RLIMIT_AS"),
-    Attack("packed data", FAMILY, "what it unpacks stays within its memory", PACKED, escaped=said("unpacked 419430400"),
+    Attack("packed data", FAMILY, "what it unpacks stays within its memory", PACKED, escaped=said("unpacked 314572800"),
            without="limit RLIMIT_AS"),
     Attack("disk", FAMILY, "its /tmp is small", DISK, escaped=said("wrote 125829120"), without="tmp"),
     Attack("inodes", FAMILY, "its /tmp holds few files", INODES, escaped=said("made 12000"),
@@ -203,17 +197,16 @@ ATTACKS = (
            without="limit RLIMIT_FSIZE"),
     Attack("descriptors", FAMILY, "it opens few files", DESCRIPTORS, escaped=said("opened 500"),
            without="limit RLIMIT_NOFILE"),
-    Attack("spinning", FAMILY, "its CPU time ends", SPIN, quotas="cpu_s = 1", escaped=said("spun on"),
-           without="limit RLIMIT_CPU"),
-    Attack("spinning threads", FAMILY, "its threads' CPU time ends", SPIN_THREADS, quotas="cpu_s = 1",
+    Attack("spinning", FAMILY, "its CPU time ends, that of its threads included", SPIN, quotas="cpu_s = 1",
            escaped=said("spun on"), without="limit RLIMIT_CPU"),
     Attack("sleeping", FAMILY, "its time ends, whatever signals it ignores", SLEEP, quotas=WALL,
            escaped=said("slept on"), weaken=weaken.walls(wall_s=9.0)),
     Attack("large reply", FAMILY, "a reply is bounded", REPLY, escaped=_large,
            weaken=weaken.walls(output_bytes=64 << 20)),
     Attack("long log", FAMILY, "a log is bounded", LOG, escaped=_long_log,
-           weaken=weaken.inside("child", "_MOST_LOG = 16_000", "_MOST_LOG = 16_000_000")),
-    Attack("forged log", FAMILY, "a log is bounded outside, too", FORGED_LOG, escaped=_long_log, weaken=weaken.long_logs),
+           weaken=weaken.both(weaken.inside("child", "_MOST_LOG = 16_000", "_MOST_LOG = 1 << 24"), weaken.long_logs)),
+    Attack("forged log", FAMILY, "a log is bounded outside, too", FORGED_LOG, escaped=_long_log,
+           weaken=weaken.long_logs),
     Attack("deaf", FAMILY, "nobody waits for one that asks and never listens", DEAF, quotas=WALL, escaped=_slow,
            weaken=weaken.walls(wall_s=1.8)),
     Attack("chatter", FAMILY, "its time ends while it chatters", CHATTER, quotas=WALL, escaped=_slow,

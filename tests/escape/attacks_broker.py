@@ -1,7 +1,6 @@
 """Attacks on the broker: asking it for what was not declared, not permitted, or not what it seems."""
 
 import contextlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from escape import outside, weaken
 from escape.world import Attack, Scene, appeared, changed, leaked, said
-from metnos.executors.broker import Broker
+from metnos.executors.effects import Acting
 from metnos.executors.outcome import Outcome
 
 FAMILY = "broker"
@@ -35,19 +34,19 @@ def _box_has(name: str) -> Any:
 
 @contextlib.contextmanager
 def swapping(scene: Scene) -> Iterator[None]:
-    """The fastest racer there can be: between the broker's look and its act, a folder becomes a link that leads out."""
-    (scene.box / "folder").mkdir()
+    """The fastest racer there can be: after every check, and before the act, a folder becomes a link that leads out."""
+    folder = scene.box / "folder"
+    folder.mkdir()
+    real = Acting._do
+
+    def do(self: Acting, deed: Any) -> None:
+        if not folder.is_symlink():
+            folder.rename(scene.box / "aside")
+            folder.symlink_to(scene.outside)
+        real(self, deed)
+
     with pytest.MonkeyPatch.context() as patch:
-        real = Broker._target
-
-        def target(self: Broker, message: Any, name: str) -> Path:
-            path = real(self, message, name)
-            if (scene.box / "folder").is_dir() and not (scene.box / "folder").is_symlink():
-                (scene.box / "folder").rename(scene.box / "aside")
-                (scene.box / "folder").symlink_to(scene.outside)
-            return path
-
-        patch.setattr(Broker, "_target", target)
+        patch.setattr(Acting, "_do", do)
         yield
 
 
@@ -76,12 +75,11 @@ def _planted(scene: Scene, _: Outcome) -> str:
 
 ODD = """
 def run(args, ctx):
-    os.mkfifo("/tmp/fifo")
     def put(name, descriptor):
         return ctx._ask("put", {"path": "@box@/" + name, "overwrite": False}, descriptor)
     one, _ = socket.socketpair()
     return say(*tried(
-        lambda: put("put-fifo", os.open("/tmp/fifo", os.O_RDWR)),
+        lambda: put("put-pipe", os.pipe()[0]),
         lambda: put("put-null", os.open("/dev/null", os.O_RDONLY)),
         lambda: put("put-folder", os.open("/tmp", os.O_RDONLY)),
         lambda: put("put-socket", one.fileno()),
@@ -97,22 +95,23 @@ def run(args, ctx):
     words = json.dumps({"op": "begun"}).encode()
     def send(part, count):
         line.sendmsg([part], [(1, 1, array.array("i", [0] * count))])
-    for count in (1, 2, 20, 200) * 5:
+    for count in (1, 2, 3, 1) * 8:
         send(struct.pack("!I", len(words)), count)
         send(words[:4], count)
         send(words[4:], count)
+        time.sleep(0.005)  # the kernel bounds how many are on their way
     return say("x")
 """
 
 
 @contextlib.contextmanager
 def counting(scene: Scene) -> Iterator[None]:
-    scene.kept["open"] = len(os.listdir("/proc/self/fd"))
+    scene.kept["open"] = sum(1 for _ in Path("/proc/self/fd").iterdir())
     yield
 
 
 def _descriptors_left(scene: Scene, _: Outcome) -> str:
-    left = len(os.listdir("/proc/self/fd")) - scene.kept["open"]
+    left = sum(1 for _ in Path("/proc/self/fd").iterdir()) - scene.kept["open"]
     return f"{left} descriptors are left in Metnos" if left > 10 else ""
 
 
@@ -145,8 +144,7 @@ ATTACKS = (
          escaped=_content_changed, reversal="remove_created", weaken=weaken.any_pattern),
     # An executor cannot move what the walls mask; and where a path leads is looked at once and then held.
     asks("race", "a folder that becomes a link meanwhile is not followed",
-         'ctx.write("@box@/folder/canary", "x", overwrite=True)', 'ctx.write("@box@/folder/new", "x")',
-         escaped=lambda scene, outcome: changed(scene, outcome) or appeared("outside/new")(scene, outcome),
+         'ctx.write("@box@/folder/new", "x")', escaped=appeared("outside/new"),
          setup=swapping, weaken=weaken.follows_links),
     asks("forbidden names", "constitution, settings, keys, log and start files are not written in any folder",
          *(f'ctx.write("@box@/{name}", "x")' for name in (

@@ -1,7 +1,5 @@
 """Attacks on the owner's files: every way to spell, link, open or keep a path that was not shown."""
 
-import os
-
 from escape import outside, weaken
 from escape.world import Attack, Scene, changed, said
 
@@ -10,7 +8,10 @@ READ = "def run(args, ctx):\n    return say(*tried({}))"
 FAMILY = "files"
 
 
-def reads(name: str, holds: str, *ways: str, weakened: weaken.Weaken = weaken.show("@outside@"), **more: object) -> Attack:
+OUTSIDE = weaken.show("@outside@")
+
+
+def reads(name: str, holds: str, *ways: str, weakened: weaken.Weaken = OUTSIDE, **more: object) -> Attack:
     """The code tries these expressions one after the other; the secret must not come out of any."""
     source = READ.format(", ".join(f"lambda: {way}" for way in ways))
     more = {"capabilities": BOX, "weaken": weakened, **more}
@@ -112,7 +113,7 @@ def _box_changed(scene: Scene, _: object) -> str:
 
 
 def _anything_new(scene: Scene, outcome: object) -> str:
-    new = sorted(set(os.listdir(scene.box)) ^ {"seen.txt"})
+    new = sorted({path.name for path in scene.box.iterdir()} ^ {"seen.txt"})
     return f"the box was changed: {new}" if new else ""
 
 
@@ -130,15 +131,18 @@ ATTACKS = (
           'slurp("/proc/self/root@canary@")', 'slurp("/proc/self/cwd/../@canary@")', 'slurp("/proc/1/root@canary@")',
           weakened=weaken.show("/proc", "@outside@")),
     # The zygote sees the machine below /host: a new root and Landlock both stand before it.
-    reads("the zygote's view", "what the zygote sees is gone", 'slurp("/host@canary@")', 'slurp("/host/../host@canary@")',
+    reads("the zygote's view", "what the zygote sees is gone", 'slurp("/host@canary@")',
+          'slurp("/host/../host@canary@")',
           weakened=weaken.command("--dir /new", "--dir /new --dir /tmp"), without="root, landlock, uid"),
     Attack("openat", FAMILY, "a folder's descriptor leads no higher than the folder", OPENED, capabilities=BOX,
            weaken=weaken.show("@outside@")),
     # The descriptors of Metnos are closed at its fork, by bubblewrap's start and again in the child; Landlock besides.
     Attack("inherited descriptors", FAMILY, "no descriptor of Metnos comes along", INHERITED,
-           without="descriptors, landlock", weaken=weaken.keeps_info, setup=outside.made(lambda scene: scene.inherit())),
+           without="descriptors, landlock", weaken=weaken.keeps_info,
+           setup=outside.made(lambda scene: scene.inherit())),
     # seccomp, the missing right to search and Landlock
-    Attack("file handle", FAMILY, "a handle opens nothing", HANDLE, capabilities=BOX, setup=outside.made(outside.handle),
+    Attack("file handle", FAMILY, "a handle opens nothing", HANDLE, capabilities=BOX,
+           setup=outside.made(outside.handle),
            without="call open_by_handle_at, uid, rights, landlock"),
     Attack("moved folder", FAMILY, "a folder that is moved away takes nobody out", MOVED, capabilities=BOX,
            setup=outside.after(0.5, _move_out, outside.made(lambda scene: (scene.box / "deep").mkdir())),
@@ -170,4 +174,3 @@ ATTACKS = (
            'def run(args, ctx):\n    return say(*tried(lambda: open("@box@/zero", "rb").read(3)))', capabilities=BOX,
            setup=outside.made(outside.device), escaped=said("x00"), weaken=weaken.with_devices),
 )  # fmt: skip
-

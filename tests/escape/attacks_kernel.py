@@ -1,4 +1,4 @@
-"""Attacks by kernel call: on other processes, on the namespaces and rights that the walls are made of, on the kernel."""
+"""Attacks by kernel call: on other processes, on what the walls are made of, and on the kernel itself."""
 
 import contextlib
 import ctypes
@@ -111,21 +111,27 @@ def program():
     code = b"\\xb8\\x01\\0\\0\\0\\xbf\\x03\\0\\0\\0\\x48\\xbe" + struct.pack("<Q", start + 38)
     code += b"\\xba" + struct.pack("<I", len(words)) + b"\\x0f\\x05\\xb8\\x3c\\0\\0\\0\\x31\\xff\\x0f\\x05"
     code = code.ljust(38, b"\\x90") + words
-    head = b"\\x7fELF\\2\\1\\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, start, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    head = b"\\x7fELF\\2\\1\\1" + bytes(9)
+    head += struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, start, 64, 0, 0, 64, 56, 1, 0, 0, 0)
     size = 120 + len(code)
     return head + struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, size, size, 4096) + code
 
 def keep_channel():
     fcntl.fcntl(3, fcntl.F_SETFD, 0)
 """
-MEMFD = PROGRAM + """
+MEMFD = (
+    PROGRAM
+    + """
 def run(args, ctx):
     keep_channel()
     at = call(319, b"x", 0)
     tried(lambda: os.write(at, program()))
     return say(call(322, at, b"", None, None, 0x1000))
 """
-TMP_PROGRAM = PROGRAM + """
+)
+TMP_PROGRAM = (
+    PROGRAM
+    + """
 def run(args, ctx):
     keep_channel()
     with open("/tmp/program", "wb") as file:
@@ -133,18 +139,25 @@ def run(args, ctx):
     os.chmod("/tmp/program", 0o755)
     return say(*tried(lambda: os.execv("/tmp/program", ["program"])))
 """
-BOX_PROGRAM = PROGRAM + """
+)
+BOX_PROGRAM = (
+    PROGRAM
+    + """
 def run(args, ctx):
     keep_channel()
     return say(*tried(lambda: os.execv("@box@/program", ["program"])))
 """
-SYSTEM_PROGRAM = PROGRAM + """
+)
+SYSTEM_PROGRAM = (
+    PROGRAM
+    + """
 def run(args, ctx):
     os.dup2(3, 1)
     words = frame({"op": "result", "reply": {"entries": [{"said": "executed " + "it"}]}})
     text = "".join("\\\\x%02x" % byte for byte in words)
     return say(*tried(*[lambda at=at: os.execv(at, ["printf", text]) for at in ("/usr/bin/printf", "/bin/printf")]))
 """
+)
 MOUNT = RUN.format('"mounted " + "it" if call(165, b"t", b"/tmp", b"tmpfs", 0, 0) == 0 else "no"')
 PIVOT = RUN.format('"pivot " + str(call(155, b"/tmp", b"/tmp"))')
 CHROOT = RUN.format('"chroot " + str(call(161, b"/usr"))')
@@ -179,7 +192,9 @@ def session_key(scene: Scene) -> Iterator[None]:
 
 def _box_program(scene: Scene) -> None:
     facts: dict[str, object] = {}
-    prelude = "import struct, json\ndef frame(m):\n    b = json.dumps(m).encode()\n    return struct.pack('!I', len(b)) + b\n"
+    prelude = (
+        "import struct, json\ndef frame(m):\n    b = json.dumps(m).encode()\n    return struct.pack('!I', len(b)) + b\n"
+    )
     exec(prelude + PROGRAM, facts)
     path = scene.box / "program"
     path.write_bytes(facts["program"]())  # type: ignore[operator]
@@ -200,7 +215,8 @@ ATTACKS = (
     Attack("add_key", FAMILY, "no key can be left in the kernel", ADD_KEY, escaped=said("added it"),
            without="call add_key"),
     calls("io_uring", "there is no second way to make kernel calls",
-          '(lambda got: ("ring " + str(got >= 0), got))(call(425, 4, ctypes.create_string_buffer(120)))', "ring True", "call io_uring_setup, limit RLIMIT_MEMLOCK"),
+          '(lambda got: ("ring " + str(got >= 0), got))(call(425, 4, ctypes.create_string_buffer(120)))',
+          "ring True", "call io_uring_setup, limit RLIMIT_MEMLOCK"),
     calls("user namespace", "no new user namespace, which would give all rights in it",
           '"unshared " + str(call(272, 0x10000000))', "unshared 0", "call unshare"),
     Attack("clone", FAMILY, "no process in a new user namespace", CLONE, escaped=said("made one"),
@@ -231,7 +247,7 @@ ATTACKS = (
     Attack("seccomp listener", FAMILY, "it cannot install filters that answer its own calls", LISTENER,
            escaped=said("listens now"), without="call seccomp", no_control="a listener stops every further call"),
     calls("bpf", "no program can be put into the kernel",
-          '"map " + str(call(321, 0, ctypes.create_string_buffer(struct.pack("IIIII", 2, 4, 4, 1, 0) + bytes(100)), 120))',
+          '"map " + str(call(321, 0, ctypes.create_string_buffer(struct.pack("IIII", 2, 4, 4, 1) + bytes(104)), 120))',
           "map 4", f"call bpf, {ROOT}"),
     Attack("perf_event_open", FAMILY, "nothing can be measured", PERF, escaped=said("perf works"),
            without=f"call perf_event_open, {ROOT}"),

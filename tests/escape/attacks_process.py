@@ -80,7 +80,9 @@ def run(args, ctx):
 @contextlib.contextmanager
 def sibling(scene: Scene) -> Iterator[None]:
     """Another call of the same runner, which writes its own secret and takes a while."""
-    source = "def run(args, ctx):\n    open('/tmp/secret', 'w').write('@secret@')\n    time.sleep(0.6)\n    return say('well')"
+    source = (
+        "def run(args, ctx):\n    open('/tmp/secret', 'w').write('@secret@')\n    time.sleep(0.6)\n    return say(1)"
+    )
     name = scene.world.sign(Attack("sibling", FAMILY, "", source), scene)
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(scene.world.call, scene.world.runner, name)
@@ -108,6 +110,7 @@ def _lives_on(scene: Scene, _: Outcome) -> str:
 
 def _descendants(init: int) -> list[str]:
     """The children of bubblewrap's first process: the zygote's."""
+
     def children(pid: str) -> list[str]:
         with contextlib.suppress(OSError):
             return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

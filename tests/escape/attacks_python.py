@@ -1,4 +1,4 @@
-"""Attacks from within the interpreter: on our own code beside it, on Metnos's source, and on whoever reads the reply."""
+"""Attacks from within the interpreter: on our own code beside it, on Metnos's source, on who reads the reply."""
 
 from pathlib import Path
 
@@ -24,6 +24,8 @@ import site
 
 def run(args, ctx):
     before = set(sys.path)
+    for name in [name for name in sys.modules if name.startswith("metnos")]:
+        del sys.modules[name]
     tried(lambda: site.addsitedir("/metnos/site"))
     def load():
         import metnos.core.errors
@@ -62,13 +64,11 @@ def run(args, ctx):
 """
 PATCHED = """
 def run(args, ctx):
-    walls = sys.modules["metnos.sandbox.inside.walls"]
     kernel = sys.modules["metnos.sandbox.inside.kernel"]
-    return say(*tried(
-        lambda: walls._attach("/host", "@outside@", 0, None),
-        lambda: kernel.mount_tmpfs("/tmp", size=1 << 30, files=9, mode="0777"),
-        lambda: slurp("@canary@"),
-    ))
+    os.chdir("/")
+    got = tried(lambda: kernel.mount_tmpfs("/tmp", size=1 << 30, files=9, mode="0777"))
+    room = os.statvfs("/tmp")
+    return say("more " + "room" if room.f_blocks * room.f_bsize > 1 << 28 else got)
 """
 PICKLE = """
 import pickle
@@ -87,7 +87,7 @@ class Evil(dict):
         return [("said", open("@canary@").read())]
 
 def run(args, ctx):
-    return {KEY: [Evil(said="x"), {"said": Evil}]}
+    return {KEY: [Evil(said="x")]}
 """
 CTX = """
 def run(args, ctx):
@@ -102,7 +102,7 @@ def run(args, ctx):
 
 
 def _loaded(scene: Scene, outcome: Outcome) -> str:
-    return said("loaded metnos")(scene, outcome) or said("source 65536")(scene, outcome) or said("source ")(scene, outcome)
+    return said("loaded metnos")(scene, outcome) or said("source ")(scene, outcome)
 
 
 ATTACKS = (
@@ -116,8 +116,8 @@ ATTACKS = (
            weaken=weaken.both(weaken.any_target, weaken.any_pattern)),
     Attack("unseen by hooks", FAMILY, "the walls need no audit hook", UNSEEN, escaped=leaked,
            weaken=weaken.show("@outside@")),
-    Attack("our own code", FAMILY, "the code that built the walls cannot open them again", PATCHED, escaped=leaked,
-           weaken=weaken.show("@outside@")),
+    Attack("our own code", FAMILY, "the code that built the walls cannot open them again", PATCHED,
+           escaped=said("more room"), without="call mount, uid, rights, landlock"),
     Attack("pickle", FAMILY, "a reply is read as data", PICKLE, escaped=appeared("outside/pwned"),
            weaken=weaken.unpickles),
     Attack("odd objects", FAMILY, "a reply is plain data", OBJECT, escaped=leaked, weaken=weaken.show("@outside@")),

@@ -65,7 +65,7 @@ def process(scene: Scene) -> Iterator[None]:
     ) as holder:  # fmt: skip
         assert holder.stdin is not None
         assert holder.stdout is not None
-        print(scene.secret, file=holder.stdin, flush=True)  # noqa: T201
+        print(scene.secret, file=holder.stdin, flush=True)
         scene.kept.update(pid=holder.pid, address=int(holder.stdout.readline()))
         try:
             yield
@@ -95,7 +95,7 @@ def listening(family: int, kind: int, address: Callable[[Scene], Any]) -> Setup:
                 Path(path).chmod(0o777)
             if kind == socket.SOCK_STREAM:
                 server.listen()
-            server.settimeout(0.15)
+            server.settimeout(0.05)
             scene.kept["server"] = server
             if family != socket.AF_UNIX:
                 scene.kept["port"] = server.getsockname()[1]
@@ -121,7 +121,7 @@ def web(scene: Scene) -> Iterator[None]:
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:
             asked.append(f"{self.command} {self.headers['Host'].partition(':')[0]}")
             goes = self.path.removeprefix("/to/") if self.path.startswith("/to/") else ""
             self.send_response(302 if goes else 200)

@@ -1,7 +1,10 @@
 """Ways to take a single defence away, for the control runs: what is missing here is what the attack is stopped by."""
 
+import contextlib
+import json
 import marshal
 import os
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -111,10 +114,15 @@ def trusting(name: str, answer: Callable[..., Any]) -> Weaken:
     return lambda patch, _: patch.setattr(broker.Broker, name, answer)
 
 
-any_target = trusting("_target", lambda _, message, name: broker._path(message, name)[1])
-any_source = trusting("_source", lambda _, message, name: broker._path(message, name)[1])
-any_pattern = trusting("_declare", lambda *_: None)
-any_host = trusting("_allow", lambda _, host, method, addresses: broker.http_need(host, method, addresses))
+any_target = trusting("_target", lambda _, message, name, **__: broker._path(message, name)[1])
+any_source = trusting("_source", lambda _, message, name, **__: broker._path(message, name)[1])
+any_pattern = trusting("_declare", lambda *_, **__: None)
+
+
+def any_host(patch: pytest.MonkeyPatch, _: Scene) -> None:
+    """Both looks at a host: before its name is looked up, and after."""
+    patch.setattr(broker.Broker, "_screen", lambda *_: None)
+    patch.setattr(broker.Broker, "_allow", lambda _, host, method, found: broker.http_need(host, method, found))
 
 
 def any_call(patch: pytest.MonkeyPatch, _: Scene) -> None:
@@ -126,6 +134,8 @@ def any_fact(patch: pytest.MonkeyPatch, _: Scene) -> None:
 
 
 def any_descriptor(patch: pytest.MonkeyPatch, _: Scene) -> None:
+    """Both looks at what came along: by the broker and by the hands."""
+    patch.setattr(broker, "_kept", lambda descriptor: contextlib.nullcontext((descriptor, "0" * 64)))
     patch.setattr(effect_rules.Hand, "_size_of", lambda *_: 0)
 
 
@@ -140,9 +150,13 @@ def follows_links(patch: pytest.MonkeyPatch, _: Scene) -> None:
 
 def unpickles(patch: pytest.MonkeyPatch, _: Scene) -> None:
     """A channel that reads pickles, as so many do."""
-    import pickle
 
-    patch.setattr(channel, "json", pickle)
+    class Reader:
+        @staticmethod
+        def loads(body: bytes, **_: Any) -> Any:
+            return json.loads(body) if body[:1] == b"{" else pickle.loads(body)
+
+    patch.setattr(channel, "json", Reader)
 
 
 def lets_live(patch: pytest.MonkeyPatch, _: Scene) -> None:
@@ -167,12 +181,7 @@ def programs_in_data(patch: pytest.MonkeyPatch, _: Scene) -> None:
 
 def long_logs(patch: pytest.MonkeyPatch, _: Scene) -> None:
     """Whatever the child says was printed is kept."""
-    real = perform.Outcome
-
-    def outcome(**fields: Any) -> Any:
-        return real(**{**fields, "log": "x" * 20_000})
-
-    patch.setattr(perform, "Outcome", outcome)
+    patch.setattr(perform, "_LONGEST_LOG", 1 << 30)
 
 
 def long_paths(patch: pytest.MonkeyPatch, _: Scene) -> None:
@@ -194,11 +203,15 @@ def show_sibling(patch: pytest.MonkeyPatch, scene: Scene) -> None:
     shared = scene.root / "shared"
     shared.mkdir(mode=0o755)
     (shared / "secret").write_text(scene.secret)
-    inside("walls", 'kernel.mount_tmpfs(_NEW_ROOT + "/tmp"', f'_attach(HOST, {str(shared)!r}, 0, None)\n'
-           '    kernel.attach_tree(kernel.clone_tree(os.open(_NEW_ROOT + '
-           f'{str(shared)!r}, os.O_PATH)), _NEW_ROOT + "/tmp")\n    (lambda *_, **__: None)(_NEW_ROOT + "/tmp"')(patch, scene)
+    inside(
+        "walls",
+        'kernel.mount_tmpfs(_NEW_ROOT + "/tmp"',
+        f"_attach(HOST, {str(shared)!r}, 0, None)\n"
+        "    kernel.attach_tree(kernel.clone_tree(os.open(_NEW_ROOT + "
+        f'{str(shared)!r}, os.O_PATH)), _NEW_ROOT + "/tmp")\n    (lambda *_, **__: None)(_NEW_ROOT + "/tmp"',
+    )(patch, scene)
 
 
 def keeps_descriptors(patch: pytest.MonkeyPatch, _: Scene) -> None:
     """A channel that forgets what came along."""
-    patch.setattr(channel.os, "close", lambda _: None)
+    patch.setattr(channel, "_take", lambda *_: None)

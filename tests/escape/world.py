@@ -29,7 +29,7 @@ from metnos.sandbox import process
 from metnos.sandbox.pool import Ended, Pool
 
 ME = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
-_PATIENCE = 15
+_PATIENCE = 8
 SETTINGS = """\
 [executors]
 births = 100000
@@ -142,8 +142,11 @@ class Scene:
     def facts(self) -> dict[str, str]:
         """What the code is told, so that no attack fails for want of knowledge."""
         known = {"box": self.box, "outside": self.outside, "canary": self.canary, "secret": self.secret}
-        return {key: str(value) for key, value in {**known, "workspace": self.workspace, **self.kept}.items()
-                if isinstance(value, str | int | Path)}
+        return {
+            key: str(value)
+            for key, value in {**known, "workspace": self.workspace, **self.kept}.items()
+            if isinstance(value, str | int | Path)
+        }
 
 
 def came_out(scene: Scene, outcome: Outcome) -> str:
@@ -259,9 +262,7 @@ class World:
         (scene.box / "seen.txt").write_text("seen")
         return scene
 
-    def sign(
-        self, attack: Attack, scene: Scene, *, cold: bool = False, control: bool = False, name: str = ""
-    ) -> str:
+    def sign(self, attack: Attack, scene: Scene, *, cold: bool = False, control: bool = False, name: str = "") -> str:
         """Put the attack into the catalog under a name of its own; returns the name."""
         name = name or next(self._names)
         kind = "producer" if attack.reversal == "nothing" else "mutator"
@@ -352,7 +353,7 @@ def _given(attack: Attack, scene: Scene) -> dict[str, Any]:
 @contextlib.contextmanager
 def open_world() -> Iterator[World]:
     """A world in a folder of its own, with a home of its own."""
-    root = Path(tempfile.mkdtemp(prefix="metnos-escape-"))
+    root = Path(tempfile.mkdtemp(prefix="metnos-escape-", dir="/var/tmp"))  # not /tmp, of which it has its own
     root.chmod(0o755)
     (root / "home").mkdir()
     with pytest.MonkeyPatch.context() as patch:

@@ -221,10 +221,13 @@ from pathlib import Path
 from metnos import app
 from metnos.core.errors import AuditError
 from metnos.core.workspace import Workspace
+from metnos.core.clock import SystemClock
+from metnos.core.settings import Settings
+from metnos.law import founding
 from metnos.law.audit_line import Entry
 
 workspace = Workspace(Path("/mnt/workspace"))
-app.found(workspace)
+founding.found(workspace, Settings(), SystemClock())
 opened = app.App.open(workspace)
 settings = workspace.settings.read_bytes()
 filler = Path("/mnt/filler")

@@ -1,4 +1,5 @@
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from metnos.core.canon import canonical_path
 from metnos.core.errors import ForbiddenPath
 from metnos.core.workspace import Workspace
-from metnos.law.forbidden import RULES, Access, refuse_forbidden, why_forbidden
+from metnos.law.forbidden import RULES, Access, TooMany, forbidden_below, refuse_forbidden, why_forbidden
 
 HOME = "/home/owner"
 OUT_OF_BOUNDS = [
@@ -120,3 +121,85 @@ def test_every_pattern_forbids_what_it_says() -> None:
             path = Path(plain if plain.startswith("/") else f"/some/where/{plain}")
             assert why_forbidden(path, Access.WRITE) is not None, pattern
             assert why_forbidden(path / "below", Access.WRITE) is not None, pattern
+
+
+# -- below a folder
+
+# Names that rules speak of, whole and in parts, beside names that look like them.
+NAMES = """
+    .ssh .SSH ssh .config git gcloud config config.json .docker .git hooks .env .env.local env id_rsa my_id_rsa
+    server.pem server.PEM server.pem.txt .local share keyrings bin activate wallet.dat .law law etc shadow a b
+""".split()
+NAMES += ["Login Data", "line\nbreak", ".ssh\n"]
+
+
+def grow(root: Path, paths: list[list[str]]) -> None:
+    """Make these paths below a folder: each ends in a folder if its last name is ``a``, in a link if it is ``b``."""
+    for parts in paths:
+        path = root.joinpath(*parts)
+        if any(parent.is_file() or parent.is_symlink() for parent in (path, *path.parents)) or path.exists():
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if parts[-1] == "a":
+            path.mkdir()
+        elif parts[-1] == "b":
+            path.symlink_to(root)
+        else:
+            path.write_text("x")
+
+
+def outermost(root: Path, access: Access) -> set[Path]:
+    """What the rules themselves say, path by path."""
+    every = [Path(folder, name) for folder, folders, files in os.walk(root) for name in (*folders, *files)]
+    out = {path for path in every if why_forbidden(path, access) is not None}
+    return {path for path in out if not out & set(path.parents)}
+
+
+@given(st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4), max_size=8), st.sampled_from(list(Access)))
+def test_below_a_folder_everything_forbidden_is_found_and_nothing_else(paths: list[list[str]], access: Access) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        grow(root, paths)
+        found = list(forbidden_below(root, access, 1000))
+        assert len(found) == len(set(found))
+        assert set(found) == outermost(root, access)
+
+
+def test_below_a_folder_every_rule_is_applied(tmp_path: Path) -> None:
+    wanted = set()
+    for number, pattern in enumerate(pattern for rule in RULES if rule.reading for pattern in rule.patterns.split()):
+        if not pattern.startswith("/"):
+            path = tmp_path / str(number) / pattern.replace("*", "x").replace("?", " ")
+            path.mkdir(parents=True)
+            wanted.add(path)
+    assert set(forbidden_below(tmp_path, Access.READ, 10_000)) == wanted
+
+
+def test_below_a_folder_that_is_part_of_a_rule(tmp_path: Path) -> None:
+    for name in (".config/git/credentials", ".config/gh/hosts.yml", ".config/fine"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    found = set(forbidden_below(tmp_path / ".config", Access.READ, 100))
+    assert found == {tmp_path / ".config/git/credentials", tmp_path / ".config/gh"}
+
+
+def test_below_a_folder_links_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret/.ssh").mkdir(parents=True)
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open/link").symlink_to(tmp_path / "secret")
+    (tmp_path / "open/.env").symlink_to("nowhere")
+    assert list(forbidden_below(tmp_path / "open", Access.READ, 100)) == [tmp_path / "open/.env"]
+
+
+def test_below_a_folder_with_too_much_in_it(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / "box" / name / name).mkdir(parents=True)
+    assert list(forbidden_below(tmp_path / "box", Access.READ, 6)) == []
+    with pytest.raises(TooMany):
+        list(forbidden_below(tmp_path / "box", Access.READ, 5))
+
+
+def test_below_what_is_no_folder_there_is_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for name in ("file", "none"):
+        assert list(forbidden_below(tmp_path / name, Access.READ, 100)) == []

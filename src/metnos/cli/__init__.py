@@ -30,7 +30,7 @@ COMMANDS = {
     "executor": ("metnos.cli.executor:executor", "See, run, switch and sign executors."),
     "inbox": ("metnos.cli.inbox:inbox", "Answer what Metnos asks before it acts."),
     "policy": ("metnos.cli.policy:policy", "See what may happen and why, and allow things in advance."),
-    "undo": ("metnos.cli.undo:undo", "Take back what an executor did."),
+    "undo": ("metnos.cli.undo:undo", "Take back what was done to files."),
     "redo": ("metnos.cli.undo:redo", "Do again what was undone."),
     "config": ("metnos.cli.config:config", "Show or change settings."),
     "audit": ("metnos.cli.audit:audit", "Read and prove the record of what was done."),
@@ -144,6 +144,6 @@ def _show(error: MetnosError) -> int:
     click.secho("waits: " if waits else "error: ", fg="yellow" if waits else "red", bold=True, err=True, nl=False)
     click.echo(inert(error.what), err=True)
     if error.fix:
-        click.secho("  fix: ", fg="cyan", bold=True, err=True, nl=False)
+        click.secho("   to: " if waits else "  fix: ", fg="cyan", bold=True, err=True, nl=False)
         click.echo(inert(error.fix), err=True)
     return WAITS if waits else WRONG_USAGE if isinstance(error, UsageError) else FAILED

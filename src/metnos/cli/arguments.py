@@ -91,7 +91,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if schema.get("type") == "array":
-        return f"{_kind(schema.get('items', {}))}, may be repeated"
+        return f"{'path' if 'x-path' in schema else _kind(schema.get('items', {}))}, may be repeated"
     words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
     if "x-path" in schema:
         return "path"

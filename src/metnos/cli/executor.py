@@ -85,6 +85,9 @@ def run(choice: Choice, name: str, args: tuple[str, ...], given: str | None, dry
     `metnos executor run NAME --help` lists them. What needs your approval is asked on a terminal, and otherwise waits
     in the inbox. Exits with 1 if it failed and with 3 if it waits.
     """
+    if name in ("--help", "-h"):
+        click.echo(click.get_current_context().get_help())
+        return FINE
     app = open_app(choice)
     found = app.catalog.look(name)
     if found.executor is not None and set(args) & {"--help", "-h"}:

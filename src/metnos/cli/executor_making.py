@@ -81,6 +81,6 @@ def _examine(app: App, draft: Executor) -> bool:
         mark, colour = ("✗", "red") if step.problem else ("✓", "green")
         click.secho(f" {mark} ", fg=colour, bold=True, nl=False)
         click.echo(inert(step.name))
-        if step.problem:
-            click.echo(f"   {inert(step.problem)}")
+        for line in step.problem.splitlines():
+            click.echo(f"   {inert(line)}")
     return passed

@@ -14,12 +14,14 @@ from metnos.cli.output import hanging, print_check
 from metnos.core.records import Level
 
 _NEXT = (
-    ("metnos doctor", "check everything again"),
+    ("metnos executor list", "see what Metnos can do"),
+    ("metnos executor run list_disks", "run one: how full the disks are"),
+    ("metnos inbox list", "answer what waits for your yes"),
+    ("metnos undo --list", "see what was changed, and take it back"),
     ("metnos audit tail", "see what was recorded, line by line"),
-    ("metnos config show", "see every setting and where it comes from"),
-    ("metnos backup", "back the workspace up"),
     ("metnos --help", "list all commands"),
 )
+_WIDTH = max(len(command) for command, _ in _NEXT) + 2
 
 
 @click.command()
@@ -43,7 +45,7 @@ def home(choice: Choice) -> int:
     _show_laws(choice)
     click.secho("Next", bold=True)
     for command, what in _NEXT:
-        click.echo(f"  {command:<20}{what}")
+        click.echo(f"  {command:<{_WIDTH}}{what}")
     if shutil.which("metnos") is None:
         # Started by `make run`: the program lies in an environment that the shell does not know.
         program = os.path.relpath(sys.argv[0])

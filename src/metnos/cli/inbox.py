@@ -14,6 +14,7 @@ from metnos.law.inbox import ACT, Item, State, Yes
 from metnos.law.principal import at_terminal
 
 _NEWEST = 50
+_INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "executor")
 
 
 @click.group()
@@ -43,7 +44,7 @@ def list_(choice: Choice, everything: bool, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def show(choice: Choice, item_id: str, as_json: bool) -> None:
-    """Show one question whole; the beginning of its ID is enough."""
+    """Show one question whole; the last letters of its ID are enough."""
     box = open_app(choice).inbox
     item = box.find(item_id)
     yeses = box.yeses(item.id)
@@ -67,7 +68,7 @@ def approve(choice: Choice, item_id: str) -> int:
         click.echo(f"{inert(item.title)}: yes {item.yes_count} of {item.needs_yes}. This cannot be taken back.")
         click.echo(f"If you are sure, say it again: metnos inbox approve {item.id}")
         return FINE
-    click.echo(f"{inert(item.title)}: approved.")
+    click.echo(f"Approved: {inert(item.title)}")
     if item.kind != ACT:
         return FINE
     from metnos.cli.executor import show_outcome  # only an act has one
@@ -83,7 +84,7 @@ def refuse(choice: Choice, item_id: str, reason: str) -> None:
     """Say no to a question, or take a yes back that was not used yet."""
     box = open_app(choice).inbox
     item = box.refuse(box.find(item_id).id, at_terminal(), reason)
-    click.echo(f"{inert(item.title)}: refused.")
+    click.echo(f"Refused: {inert(item.title)}")
 
 
 @inbox.command()
@@ -128,7 +129,7 @@ def _describe(item: Item, yeses: list[Yes]) -> None:
         ("until", to_text(item.expires_at)),
         *((f"yes {yes.number}", f"{to_text(yes.ts)} by {yes.by}") for yes in yeses),
         *([("answer", f"{item.answered_by}: {item.reason}")] if item.reason else []),
-        *((key, _text(item.body[key])) for key in item.body if key not in ("preview", "effects")),
+        *((key, _text(item.body[key])) for key in item.body if key not in _INTERNAL),
     ]
     print_table(("field", "value"), rows)
     if item.body.get("preview"):
@@ -166,4 +167,6 @@ def _until(item: Item) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

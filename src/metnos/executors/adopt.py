@@ -29,7 +29,7 @@ def examine(executor: Executor, pool: Pool, settings: ExecutorSettings) -> Itera
     findings = gate.inspect(
         executor.source, gate.declared(executor.manifest.model_dump(mode="json", exclude_none=True))
     )
-    listed = "; ".join(f"line {each.line}: {each.what} ({each.rule})" for each in findings)
+    listed = "\n".join(f"line {each.line}: {each.what} ({each.rule})" for each in findings)
     yield Step("static gate", listed)
     if findings:
         return

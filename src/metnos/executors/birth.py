@@ -28,7 +28,7 @@ from metnos.core.workspace import Workspace
 from metnos.executors import effects, undo_schema
 from metnos.executors.broker import Reach
 from metnos.executors.outcome import Outcome
-from metnos.executors.perform import Setting, perform
+from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, prepare
 from metnos.executors.scope import names_workspace
 from metnos.executors.state import State
@@ -37,13 +37,14 @@ from metnos.executors.undo import Undo
 from metnos.executors.verdict import Executor
 from metnos.law.audit_line import Entry
 from metnos.law.forbidden import Access
-from metnos.law.need import Need
+from metnos.law.need import Need, sounds_like_home
 from metnos.sandbox.pool import Pool
 from metnos.sandbox.web import Fetched
 from metnos.store.db import Database
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 LEAST = 3
+_SOMEWHERE = "198.18.0.1"  # an address that counts as outside and belongs to nobody
 _BIRTH_S = 30.0  # of wall clock, whatever the manifest says
 
 
@@ -159,16 +160,16 @@ class _Trial:
         manifest = self._executor.manifest
         place = Place(self._box, self._box, self._workspace)
         args = _fill(self._test.args, str(self._box))
-        prepared = prepare(manifest, args, place, lambda _host, _port: ["127.0.0.1"])
+        prepared = prepare(manifest, args, place)
         for path in (*prepared.reads, *prepared.writes):
             self._refuse(path, Access.READ)
         db = Database(self._outside / "undo.db", undo_schema.MIGRATIONS, clock=self._clock)
         store, trash, ids = self._outside / "store", Trash(self._outside / "Trash"), UlidMaker(self._clock)
         hands = effects.Effects(db, store, trash, self._clock, ids, self._refuse)
-        setting = Setting(self._pool, self._settings, self._clock, self._workspace)
+        setting = Setting(self._pool, self._settings, self._workspace)
         reach = Reach(_Double(self._test), self._facts, _no_call, None, lambda _: True)
         with hands.begin(executor=manifest.name) as acting:
-            outcome = perform(setting, self._executor, prepared, acting, reach, None, turn="birth", dry=False)
+            outcome = perform(setting, self._executor, prepared, acting, reach, None, When("birth", NOW))
         return outcome, Undo(db, store, trash, self._refuse, self._clock, ids, _Silent())
 
     def _compare(self, outcome: Outcome) -> str:
@@ -222,7 +223,8 @@ class _Double:
         screen: Callable[[str, str], None] | None = None,  # noqa: ARG002
         timeout_s: float | None = None,  # noqa: ARG002
     ) -> Fetched:
-        allow(urlsplit(url).hostname or "", method, ["127.0.0.1"])
+        host = urlsplit(url).hostname or ""
+        allow(host, method, ["127.0.0.1" if sounds_like_home(host) else _SOMEWHERE])
         page = self._pages.get((method, url))
         if page is None:
             raise ExecutorFailed(f"nothing is recorded for {url}", kind="unavailable")

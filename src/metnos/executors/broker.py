@@ -3,26 +3,30 @@
 Rules: what the manifest does not declare is a breach and ends the call; what it declares but this call was not
 permitted is refused, and the executor may go on. Paths are made canonical first; a change happens only at or below a
 permitted path, only in the way that the manifest's reversal allows, and, when the owner was asked, only if the owner
-was shown it. In a dry run the same requests are only noted. Every field that comes from inside is checked before use.
+was shown it. A dry run has hands that only note, and no web. Every field that comes from inside is checked before use.
 """
 
 import base64
 import binascii
+import contextlib
+import hashlib
+import os
 import stat
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from metnos.core.canon import canonical_path
+from metnos.core.canon import canonical_path, sha256_hex
 from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError
 from metnos.executors import scope
-from metnos.executors.effect_rules import Doing
+from metnos.executors.effect_rules import MAX_FILE, Doing
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared
 from metnos.law.forbidden import Access, refuse_forbidden
-from metnos.law.need import Need, http_need
+from metnos.law.need import Need, http_need, sounds_like_home
 from metnos.law.permit import Effects
 from metnos.sandbox.web import Fetched
 
@@ -60,6 +64,13 @@ class Fetching(Protocol):
     ) -> Fetched: ...
 
 
+class NoWeb:
+    """Stands where the web stands in a dry run: nothing leaves the machine before the owner said yes."""
+
+    def fetch(self, method: str, url: str, headers: Mapping[str, str], body: bytes, **_: Any) -> Fetched:  # noqa: ARG002
+        raise ExecutorFailed("in a dry run nothing is fetched and nothing sent", kind="unavailable")
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """The ways out that a broker has, beside files."""
@@ -89,6 +100,7 @@ class Broker:
         self._reach = reach
         self._deadline = deadline  # of the monotonic clock: nothing is begun that would outlive the call
         self._shown = None if shown is None else set(shown)
+        self.noted: list[tuple[str, ...]] = []  # every change that was asked for and not refused here
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
             "write": self._write,
             "put": self._put,
@@ -116,6 +128,9 @@ class Broker:
             return _failed("not_permitted", error.what)
         except MetnosError as error:
             return _failed("failed", error.what)
+        except (OSError, ValueError) as error:
+            # A name too long for the system, a letter that no file name can have: a request that means nothing.
+            return _failed("invalid", f"this cannot be done: {error}"[:500])
 
     # -- files
 
@@ -123,15 +138,16 @@ class Broker:
         path = self._target(message, "path")
         overwrite, append = _flag(message, "overwrite"), _flag(message, "append")
         content = _content(message)
-        self._expect("write", path, replacing=overwrite or append)
+        self._expect("write", path, replacing=overwrite or append, content=sha256_hex(content))
         return _done(self._doing.write(path, content, overwrite=overwrite, append=append))
 
     def _put(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
         if descriptor is None:
             raise ExecutorFailed("no file came with it", kind="invalid")
         path, overwrite = self._target(message, "path"), _flag(message, "overwrite")
-        self._expect("put", path, replacing=overwrite)
-        return _done(self._doing.put(path, descriptor, overwrite=overwrite))
+        with _kept(descriptor) as (ours, digest):
+            self._expect("put", path, replacing=overwrite, content=digest)
+            return _done(self._doing.put(path, ours, overwrite=overwrite))
 
     def _make_folder(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path", leading=True)
@@ -200,16 +216,18 @@ class Broker:
         if operation not in PATTERNS[self._manifest.reversal]:
             raise Breached(f"it tried to {operation}, which {self._manifest.reversal.value!r} cannot take back")
 
-    def _expect(self, operation: str, *paths: Path, replacing: bool = False) -> None:
-        """The reversal must know this operation, and the owner, if asked, must have been shown it."""
+    def _expect(self, operation: str, *paths: Path, replacing: bool = False, content: str = "") -> None:
+        """The reversal must know this operation, and the owner, if asked, must have been shown exactly it."""
         self._declare(operation)
         if replacing:
             self._declare("replace")
-        if self._shown is not None and (operation, *map(str, paths)) not in self._shown:
+        effect = (operation, *map(str, paths), *([content] if content else ()))
+        if self._shown is not None and effect not in self._shown:
             raise ExecutorFailed(
-                f"this was not in the preview that was approved: {operation} {' '.join(map(str, paths))}",
+                f"this is not what was shown and approved: {operation} {' '.join(map(str, paths))}",
                 kind="not_permitted",
             )
+        self.noted.append(effect)
 
     # -- everything else
 
@@ -249,7 +267,14 @@ class Broker:
         """Whether this host may be spoken to now: declared, and permitted or beyond question."""
         self._screen(host, method)
         need = http_need(host, method, addresses)
-        if need not in self._prepared.needs and not self._reach.decide(need):
+        if need in self._prepared.needs:
+            return need
+        if not need.outside and not sounds_like_home(host):
+            # Or a stranger's name would be a way to the machines at home.
+            raise ExecutorFailed(
+                f"{host} leads into the home network, which its name does not say", kind="not_permitted"
+            )
+        if not self._reach.decide(need):
             raise ExecutorFailed(
                 f"{host} was not asked for when this call was permitted; ask for that address itself",
                 kind="not_permitted",
@@ -334,6 +359,23 @@ def _content(message: Mapping[str, Any]) -> bytes:
         return base64.b64decode(_word(message, "base64"), validate=True)
     except (binascii.Error, UnicodeEncodeError) as error:
         raise ExecutorFailed("content must be text or base64", kind="invalid") from error
+
+
+@contextlib.contextmanager
+def _kept(descriptor: int) -> Iterator[tuple[int, str]]:
+    """What an untrusted descriptor holds, as a file of our own that nobody changes any more, and its digest."""
+    digest, at = hashlib.sha256(), 0
+    with tempfile.TemporaryFile() as ours:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ExecutorFailed("only an ordinary file can be put somewhere", kind="invalid")
+        while part := os.pread(descriptor, 1 << 20, at):
+            at += len(part)
+            if at > MAX_FILE:
+                raise ExecutorFailed("the file is too large", kind="too_large")
+            digest.update(part)
+            ours.write(part)
+        ours.flush()
+        yield ours.fileno(), digest.hexdigest()
 
 
 def _done(done: Any) -> Answer:

@@ -60,7 +60,11 @@ class _How(ctypes.Structure):
 
 def shown(path: Path | str) -> str:
     """A path for a sentence: bytes that are no text, and what would break the line, are shown as their number."""
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return inert(os.fsencode(path).decode("utf-8", "backslashreplace"))
+
+
+def inert(text: str) -> str:
+    """Text without what a terminal would obey, or what would turn the order of its letters around."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 

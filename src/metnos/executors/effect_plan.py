@@ -10,7 +10,7 @@ import difflib
 import os
 from pathlib import Path
 
-from metnos.executors.effect_files import FILE, shown
+from metnos.executors.effect_files import FILE, inert, shown
 from metnos.executors.effect_rules import MAX_FILE, Deed, Hand, Refuse
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
@@ -109,7 +109,7 @@ def _difference(old: bytes | None, new: bytes | None, path: Path) -> list[str]:
     if len(lines) > _MOST_LINES:
         rest = len(lines) - _MOST_LINES + 1
         lines = [*lines[: _MOST_LINES - 1], f"… and {rest:,} more lines"]
-    return [f"  {line}" for line in lines]
+    return [f"  {inert(line)}" for line in lines]
 
 
 def _text(content: bytes | None) -> list[str] | None:

@@ -164,13 +164,15 @@ def record_birth(tx: Transaction, signed: Signed) -> None:
 
 
 def births_since(store: Store, since: datetime) -> int:
-    """How many executors that are not built in were born since then; each content counts once."""
-    row = store.first("SELECT count(*) FROM executor_births WHERE ts >= ?", (to_text(since),))
+    """How many executors that are not built in were born since then. A new version of a known one is no birth."""
+    row = store.first(
+        "SELECT count(*) FROM (SELECT name FROM executor_births GROUP BY name HAVING min(ts) >= ?)", (to_text(since),)
+    )
     return int(row[0]) if row else 0
 
 
-def was_born(store: Store, digest: str) -> bool:
-    return store.first("SELECT 1 FROM executor_births WHERE digest = ?", (digest,)) is not None
+def was_born(store: Store, name: str) -> bool:
+    return store.first("SELECT 1 FROM executor_births WHERE name = ?", (name,)) is not None
 
 
 def active_synthesised(store: Store) -> list[str]:

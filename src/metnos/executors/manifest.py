@@ -21,7 +21,7 @@ from metnos.executors import arguments, vocabulary
 from metnos.executors.arguments import PathArgument
 from metnos.executors.capabilities import Capabilities, Limits, Part, Quotas
 
-Library = Literal["pypdf", "openpyxl", "PIL", "docx", "lxml", "trafilatura"]
+Library = Literal["pypdf", "openpyxl", "PIL", "docx", "lxml", "trafilatura", "metnos_kit"]
 LIBRARIES: tuple[str, ...] = get_args(Library)
 MAX_CHARACTERS = 64 * 1024
 

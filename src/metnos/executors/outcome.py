@@ -81,8 +81,7 @@ def judge(manifest: Manifest, ended: Ended, wall_s: float, cpu_s: float) -> Judg
     if message is None:
         return _died(name, ended, wall_s, cpu_s)
     if message["op"] == "failed":
-        kind = message.get("kind")
-        return Judged(kind=kind if kind in KINDS else "failed", message=_text(message.get("message")))
+        return Judged(kind=_kind(message.get("kind")), message=_text(message.get("message")))
     if message["op"] == "crashed":
         where = message.get("where")
         lines = tuple(_text(line) for line in where[:8]) if isinstance(where, list) else ()
@@ -160,9 +159,14 @@ def _is_failure(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and set(value) == {"item", "kind", "message"}
+        and isinstance(value["kind"], str)
         and value["kind"] in KINDS
         and isinstance(value["message"], str)
     )
+
+
+def _kind(value: Any) -> str:
+    return value if isinstance(value, str) and value in KINDS else "failed"
 
 
 def _text(value: Any) -> str:

@@ -7,11 +7,10 @@ box that holds nothing of the owner's (a birth test).
 import marshal
 import time
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from metnos.core.clock import Clock
 from metnos.core.settings import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors.broker import Breached, Broker, Reach
@@ -26,6 +25,7 @@ from metnos.executors.verdict import Executor
 from metnos.law.permit import Effects
 from metnos.sandbox.pool import Ended, Job, Pool
 
+_LONGEST, _LONGEST_LOG = 2000, 16_000  # characters that an executor can put into an outcome beside its reply
 _LIMIT = 1000  # entries in one reply, unless the arguments say fewer
 
 
@@ -35,8 +35,16 @@ class Setting:
 
     pool: Pool
     settings: ExecutorSettings
-    clock: Clock
     workspace: Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The turn that a call belongs to, what time it is for it, and whether it is only a rehearsal."""
+
+    turn: str
+    now: datetime
+    dry: bool = False
 
 
 def perform(
@@ -46,15 +54,13 @@ def perform(
     doing: Acting | Planning,
     reach: Reach,
     shown: Effects | None,
-    *,
-    turn: str,
-    dry: bool,
+    when: When,
 ) -> Outcome:
     """Run it and judge how it ended."""
     manifest = executor.manifest
     limits = manifest.limits(setting.settings)
     walls = build_walls(manifest, prepared, limits)
-    facts = _facts(setting, manifest, prepared, dry)
+    facts = _facts(setting, manifest, prepared, when)
     job = Job(_compiled(executor.source), prepared.args, facts, walls, bool(manifest.libraries))
     broker = Broker(manifest, prepared, doing, reach, shown, time.monotonic() + limits.wall_s)
     started = time.perf_counter()
@@ -66,37 +72,37 @@ def perform(
         breach, why = Breach.QUARANTINE, str(breached)
     judged = judge(manifest, ended, limits.wall_s, limits.cpu_s)
     if breach is not Breach.NONE:
-        judged = Judged(kind="not_permitted", message=f"{executor.name} was stopped: {why}", fault=True)
+        judged = Judged(kind="not_permitted", message=f"{executor.name} was stopped: {why[:_LONGEST]}", fault=True)
     log = (ended.message or {}).get("log")
     return Outcome(
         executor=executor.name,
         digest=executor.digest,
-        turn=turn,
+        turn=when.turn,
         ok=judged.ok,
         reply=judged.reply,
         kind=judged.kind,
         message=judged.message,
-        log=log if isinstance(log, str) else "",
+        log=log[:_LONGEST_LOG] if isinstance(log, str) else "",
         where=judged.where,
         fault=judged.fault,
         breach=breach,
         wall_ms=round((time.perf_counter() - started) * 1000, 3),
         cpu_ms=ended.cpu_ms,
         action=doing.id if isinstance(doing, Acting) and doing.writes else "",
-        effects=doing.effects,
+        effects=tuple(broker.noted),
         writes=doing.writes,
         write_bytes=doing.write_bytes,
     )
 
 
-def _facts(setting: Setting, manifest: Manifest, prepared: Prepared, dry: bool) -> dict[str, Any]:
+def _facts(setting: Setting, manifest: Manifest, prepared: Prepared, when: When) -> dict[str, Any]:
     """What ``ctx`` knows."""
-    now = setting.clock.now()
+    now = when.now
     asked = prepared.args.get("limit")
     offset = now.astimezone().utcoffset() or timedelta()
     scopes = (*manifest.capabilities.fs.read, *manifest.capabilities.fs.write)
     return {
-        "dry_run": dry,
+        "dry_run": when.dry,
         "limit": min(asked, _LIMIT) if type(asked) is int and asked > 0 else _LIMIT,
         "workspace": str(setting.workspace.root) if names_workspace(scopes) else "",
         "utc_offset_s": int(offset.total_seconds()),

@@ -3,10 +3,10 @@
 Rules: arguments are checked and their defaults filled in; paths become canonical and must lie within the manifest's
 scopes; what the call needs is listed target by target, because that is what the policy decides and the owner approves;
 the walls show exactly the paths that were named, and of those nothing that is forbidden. Without arguments that name
-paths, the scopes themselves are what is needed. Reads the disk and asks the resolver; changes nothing.
+paths, the scopes themselves are what is needed. Reads the disk; asks nobody and changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,12 @@ from metnos.executors.manifest import Manifest
 from metnos.executors.scope import Scope
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
-from metnos.law.need import Need, http_need
+from metnos.law.need import Need, sounds_like_home
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
-Resolve = Callable[[str, int], list[str]]
 _MOST_ENTRIES = 500_000
 _MOST_MASKS = 2000
-_HTTPS = 443
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Place:
     workspace: Workspace
 
 
-def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place, resolve: Resolve) -> Prepared:
+def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepared:
     """Check a call and list what it needs. Raises `ExecutorFailed` when the call itself is wrong."""
     filled = manifest.validate_args(args)
     can = manifest.capabilities
@@ -76,7 +74,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place, resolve: 
     writes = named["write"] if "write" in modes else [each.root for each in writable]
     needs = [Need(Capability.FS_READ, str(path)) for path in reads]
     needs += [Need(Capability.FS_WRITE, str(path)) for path in writes]
-    needs += _other_needs(manifest, filled, resolve)
+    needs += _other_needs(manifest, filled)
     return Prepared(
         args=filled,
         digest=sha256_hex(canonical_json(filled)),
@@ -107,12 +105,12 @@ def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits) -> Walls
     )
 
 
-def hosts_of(manifest: Manifest, args: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    """The hosts and ports that a call will speak to: those of its web addresses, else those that the manifest names."""
+def hosts_of(manifest: Manifest, args: Mapping[str, Any]) -> tuple[str, ...]:
+    """The hosts that a call will speak to: those of its web addresses, else those that the manifest names."""
     http = manifest.capabilities.net.http
     if http is None:
         return ()
-    found: dict[tuple[str, int], None] = {}
+    found: dict[str, None] = {}
     for name, inner in manifest.args["properties"].items():
         if _is_address(inner):
             value = args.get(name)
@@ -121,7 +119,7 @@ def hosts_of(manifest: Manifest, args: Mapping[str, Any]) -> tuple[tuple[str, in
                     found[host] = None
     if found or _takes_address(manifest):
         return tuple(found)
-    named = tuple((host, _HTTPS) for host in http.hosts if not host.startswith("*"))
+    named = tuple(host for host in http.hosts if not host.startswith("*"))
     if not named:
         raise ExecutorFailed(
             f"{manifest.name} does not say which hosts it speaks to",
@@ -139,17 +137,15 @@ def _takes_address(manifest: Manifest) -> bool:
     return any(_is_address(schema) for schema in manifest.args["properties"].values())
 
 
-def _other_needs(manifest: Manifest, args: Mapping[str, Any], resolve: Resolve) -> Iterator[Need]:
+def _other_needs(manifest: Manifest, args: Mapping[str, Any]) -> Iterator[Need]:
     can = manifest.capabilities
     if can.net.http:
-        for host, port in hosts_of(manifest, args):
+        for host in hosts_of(manifest, args):
             if not scope.host_matches(can.net.http.hosts, host):
                 raise ExecutorFailed(f"{manifest.name} may not speak to {host}", kind="not_permitted")
-            try:
-                addresses = resolve(host, port)
-            except OSError:
-                addresses = []  # then it counts as outside, and whoever connects says that it cannot be found
-            yield from (http_need(host, method, addresses) for method in can.net.http.methods)
+            # Judged by its name alone: to look it up would already tell somebody, before anybody was asked.
+            outside = not sounds_like_home(host)
+            yield from (Need(Capability.NET_HTTP, host, method, outside=outside) for method in can.net.http.methods)
     if can.shell.exec:
         yield from (Need(Capability.SHELL_EXEC, program) for program in can.shell.exec.allow)
     yield from (Need(Capability.EXECUTOR_CALL, name) for name in can.executor.call)
@@ -158,13 +154,12 @@ def _other_needs(manifest: Manifest, args: Mapping[str, Any], resolve: Resolve) 
     yield from (Need(Capability.SYSTEM_READ, what) for what in can.system.read)
 
 
-def _host(text: str) -> tuple[str, int] | None:
-    """Host and port of a web address. What is none needs nothing: whoever asks for it is told so."""
+def _host(text: str) -> str | None:
+    """The host of a web address. What is none needs nothing: whoever asks for it is told so."""
     try:
-        url = web_url.parse(text)
+        return web_url.parse(text).host
     except ExecutorFailed:
         return None
-    return url.host, url.port
 
 
 def _canonical(text: str, place: Place) -> Path:

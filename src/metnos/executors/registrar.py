@@ -149,9 +149,10 @@ class Registrar:
     def _refuse_too_many(self, signed: Signed) -> None:
         self._refuse_too_many_active(signed.name)
         born = index.births_since(self._db, self._clock.now() - _DAY)
-        if born >= self._defaults.births and not index.was_born(self._db, signed.digest):
+        if born >= self._defaults.births and not index.was_born(self._db, signed.name):
             raise ExecutorError(
-                f"{born} executors were born within a day, which is the most allowed", fix="Try again tomorrow."
+                f"{born} executors were born within a day, which is the most allowed",
+                fix="Try again tomorrow, or allow more: metnos config set executors.births 10",
             )
 
     def _enter(self, tx: Transaction, signed: Signed) -> None:

@@ -10,23 +10,24 @@ permit, because nothing leaves the sandbox.
 import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metnos.core.clock import Clock, to_text
+from metnos.core.clock import Clock, from_text, to_text
 from metnos.core.errors import ExecutorFailed, InboxError, MetnosError, NotTrusted, Refused, SandboxError, Waiting
 from metnos.core.ids import UlidMaker
 from metnos.core.settings import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import index, journal, quotas
-from metnos.executors.broker import Fetching, Reach
+from metnos.executors.broker import Fetching, NoWeb, Reach
 from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting, Effects
-from metnos.executors.manifest import Kind, Reversal
+from metnos.executors.manifest import Kind, Manifest, Reversal
 from metnos.executors.outcome import Breach, Outcome
-from metnos.executors.perform import Setting, perform
-from metnos.executors.prepare import Place, Prepared, Resolve, prepare
+from metnos.executors.perform import Setting, When, perform
+from metnos.executors.prepare import Place, Prepared, prepare
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.law.audit import Audit
@@ -56,6 +57,7 @@ class Call:
     cwd: Path
     turn: str = ""
     above: tuple[str, ...] = ()
+    now: datetime | None = None  # what time it is for the executor: when it was asked for, however late it is approved
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,6 @@ class Parts:
     planning: Callable[[], Planning]
     pool: Pool
     web: Fetching
-    resolve: Resolve
     facts: Callable[[str], list[Any]]
     audit: Audit
     halts: Halts
@@ -92,7 +93,7 @@ class Runner:
     def run(self, call: Call) -> Outcome:
         """Make one call. Raises `Refused`, `Waiting`, `NotTrusted`; what the executor itself did not manage is in the
         outcome."""
-        call = replace(call, turn=call.turn or self._ids())
+        call = self._begun(call)
         executor, prepared = self._look(call)
         ask = self._ask(call, executor, prepared)
         permit = self._permit(ask, lambda: self._preview(call, executor, prepared))
@@ -103,15 +104,15 @@ class Runner:
 
     def preview(self, call: Call) -> tuple[Outcome, Preview]:
         """What a call would do, without doing it. Still nothing that is refused."""
-        call = replace(call, turn=call.turn or self._ids())
+        call = self._begun(call)
         executor, prepared = self._look(call)
         self._refuse_refused(call, executor, prepared)
         return self._rehearse(call, executor, prepared)
 
     def explain(self, call: Call) -> list[tuple[str, str, str]]:
         """What each step of the policy says about a call. Changes nothing."""
-        executor, prepared = self._look(replace(call, turn=call.turn or self._ids()))
-        said = self._parts.policy.explain(self._ask(call, executor, prepared))
+        call = self._begun(call)
+        said = self._parts.policy.explain(self._ask(call, *self._look(call)))
         return [(step, str(verdict), words) for step, verdict, words in said]
 
     def resume(self, item: Item) -> Outcome:
@@ -134,10 +135,13 @@ class Runner:
 
     # -- before
 
+    def _begun(self, call: Call) -> Call:
+        return replace(call, turn=call.turn or self._ids(), now=call.now or self._parts.clock.now())
+
     def _look(self, call: Call) -> tuple[Executor, Prepared]:
         executor = self._parts.catalog.get(call.name)
         place = Place(self._parts.home, call.cwd, self._parts.workspace)
-        return executor, prepare(executor.manifest, call.args, place, self._parts.resolve)
+        return executor, prepare(executor.manifest, call.args, place)
 
     def _ask(self, call: Call, executor: Executor, prepared: Prepared) -> Ask:
         principal = call.principal
@@ -157,6 +161,7 @@ class Runner:
                 "args": dict(call.args),
                 "cwd": str(call.cwd),
                 "turn": call.turn,
+                "now": to_text(call.now or self._parts.clock.now()),
                 "principal": [principal.channel, principal.sender, principal.level],
                 "needs": [need.words for need in prepared.needs],
             },
@@ -183,13 +188,17 @@ class Runner:
         return preview
 
     def _rehearse(self, call: Call, executor: Executor, prepared: Prepared) -> tuple[Outcome, Preview]:
-        """Run it with hands that only note. Requests that leave the machine are not made."""
-        if executor.manifest.kind is Kind.PRODUCER or executor.manifest.capabilities.shell.exec:
-            words = tuple(need.words for need in prepared.needs)
-            return Outcome(executor.name, executor.digest, call.turn, ok=True), Preview(words, ())
+        """Run it with hands that only note, if that shows everything: what leaves the machine cannot be tried."""
+        words = tuple(need.words for need in prepared.needs)
+        manifest = executor.manifest
+        nothing = Outcome(executor.name, executor.digest, call.turn, ok=True)
+        if manifest.kind is Kind.PRODUCER:
+            return nothing, Preview(words, ())
+        if manifest.capabilities.net.http or manifest.capabilities.shell.exec or manifest.capabilities.model.chat:
+            return nothing, Preview((*words, "what exactly it changes cannot be shown before it is done"), None)
         planning = self._parts.planning()
         outcome = self._perform(call, executor, prepared, planning, None)
-        return outcome, Preview(planning.preview, planning.effects)
+        return outcome, Preview(planning.preview, outcome.effects)
 
     # -- acting
 
@@ -228,10 +237,11 @@ class Runner:
         self, call: Call, executor: Executor, prepared: Prepared, doing: Acting | Planning, permit: Permit | None
     ) -> Outcome:
         parts = self._parts
-        setting = Setting(parts.pool, parts.settings, parts.clock, parts.workspace)
+        setting = Setting(parts.pool, parts.settings, parts.workspace)
         reach = self._reach(call, executor, prepared, dry=permit is None)
         shown = permit.effects if permit else None
-        return perform(setting, executor, prepared, doing, reach, shown, turn=call.turn, dry=permit is None)
+        when = When(call.turn, call.now or parts.clock.now(), dry=permit is None)
+        return perform(setting, executor, prepared, doing, reach, shown, when)
 
     def _reach(self, call: Call, executor: Executor, prepared: Prepared, *, dry: bool) -> Reach:
         def nested(name: str, args: Mapping[str, Any]) -> Any:
@@ -241,17 +251,19 @@ class Runner:
             ask = replace(self._ask(call, executor, prepared), needs=(need,))
             return self._parts.policy.decide(ask).verdict == "allow"
 
-        chat = None if dry else self._parts.chat
-        return Reach(self._parts.web, self._parts.facts, nested, chat, undisputed)
+        web, chat = (NoWeb(), None) if dry else (self._parts.web, self._parts.chat)
+        return Reach(web, self._parts.facts, nested, chat, undisputed)
 
     def _nested(self, call: Call, executor: Executor, name: str, args: Mapping[str, Any], dry: bool) -> Any:
         """A call that an executor makes: through the same door, in its own name, at its caller's level."""
         if len(call.above) >= _DEEPEST or name in call.above:
             raise ExecutorFailed(f"{executor.name} calls {name} in a circle, or too deep", kind="not_permitted")
         principal = Principal(Channel.EXECUTOR, executor.name, call.principal.level)
-        inner = Call(name, args, principal, call.cwd, call.turn, (*call.above, executor.name))
+        inner = Call(name, args, principal, call.cwd, call.turn, (*call.above, executor.name), call.now)
         try:
-            outcome = self.preview(inner)[0] if dry else self.run(inner)
+            # In a rehearsal, what only reads on this machine is really done, or there would be nothing to go on with.
+            rehearse = dry and not _is_quiet(self._parts.catalog.get(name).manifest)
+            outcome = self.preview(inner)[0] if rehearse else self.run(inner)
         except Waiting as error:
             raise ExecutorFailed(f"{name} must be approved first: {error.fix}", kind="not_permitted") from error
         if not outcome.ok:
@@ -301,6 +313,11 @@ class _Ended(Exception):
         self.outcome = outcome
 
 
+def _is_quiet(manifest: Manifest) -> bool:
+    """Whether a call leaves everything as it is and tells nobody."""
+    return manifest.kind is Kind.PRODUCER and manifest.capabilities.net.http is None
+
+
 def _title(name: str, prepared: Prepared) -> str:
     """What a call did, in a few words: its name and what it was pointed at."""
     listed = ", ".join(path.name for path in prepared.writes[:_NAMED])
@@ -313,6 +330,8 @@ def _asked(item: Item) -> Call:
     try:
         channel, sender, level = item.body["principal"]
         principal = Principal(Channel(channel), str(sender), Autonomy(level))
-        return Call(item.body["executor"], item.body["args"], principal, Path(item.body["cwd"]), item.body["turn"])
+        body = item.body
+        now = from_text(body["now"])
+        return Call(body["executor"], body["args"], principal, Path(body["cwd"]), body["turn"], now=now)
     except (KeyError, TypeError, ValueError) as error:
         raise InboxError(f"question {item.id} is not about running an executor") from error

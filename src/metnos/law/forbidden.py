@@ -44,7 +44,7 @@ class Rule:
 
 
 RULES = (
-    Rule("an agent's own keys and records", ".keys .audit .law"),
+    Rule("an agent's own keys and records", ".keys .audit .law .mnestome"),
     Rule("an agent's constitution and settings, which only its owner changes", "SOUL.md metnos.toml", reading=False),
     Rule(
         "the system's own programs and configuration",

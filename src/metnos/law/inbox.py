@@ -245,15 +245,21 @@ class Inbox:
 
     # -- reading
 
-    def find(self, beginning: str) -> Item:
-        """The question whose id begins so."""
+    def find(self, part: str) -> Item:
+        """The question whose id begins or ends so: of several, the one that waits."""
         self._settle()
-        wanted = beginning.upper()
-        rows = self._db.query(f"{_SELECT} WHERE substr(id, 1, ?) = ? ORDER BY id LIMIT 2", (len(wanted), wanted))
-        if not wanted or len(rows) != 1:
-            how_many = "no" if not rows else "more than one"
-            raise InboxError(f"{how_many} question begins with {beginning!r}", fix="See them: metnos inbox list --all")
-        return _item(rows[0])
+        wanted = part.upper()
+        rows = self._db.query(
+            f"{_SELECT} WHERE substr(id, 1, ?) = ? OR substr(id, -?) = ? ORDER BY id",
+            (len(wanted), wanted, len(wanted), wanted),
+        )
+        found = [_item(row) for row in rows] if wanted else []
+        waiting = [item for item in found if item.state is State.WAITING]
+        for candidates in (found, waiting):
+            if len(candidates) == 1:
+                return candidates[0]
+        how_many = "more than one" if found else "no"
+        raise InboxError(f"{how_many} question has an id like {part!r}", fix="See them: metnos inbox list --all")
 
     def waiting(self) -> list[Item]:
         """What the owner has not answered, the oldest first."""

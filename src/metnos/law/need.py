@@ -53,6 +53,7 @@ _NEVER = _networks(
 _GLOBAL6 = ipaddress.IPv6Network("2000::/3")  # the only part of IPv6 that has been given out
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
+_HOME_NAMES = (".local", ".lan", ".home", ".home.arpa", ".internal")  # names that no public registry gives out
 _RANK = (Place.HOME, Place.OUTSIDE, Place.NEVER)
 
 
@@ -131,6 +132,13 @@ def place_of_host(host: str) -> Place | None:
     if host == "localhost" or host.endswith(".localhost"):
         return Place.HOME
     return None
+
+
+def sounds_like_home(host: str) -> bool:
+    """Whether a host is at home as far as its name says: nobody has to be asked where it is."""
+    name = host_name(host)
+    place_by_name = place_of_host(name)
+    return place_by_name is Place.HOME or (place_by_name is None and ("." not in name or name.endswith(_HOME_NAMES)))
 
 
 def http_need(host: str, method: str, addresses: Iterable[str]) -> Need:

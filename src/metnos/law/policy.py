@@ -55,10 +55,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an act would do: in lines for the owner, and as effects that the act is later held to."""
+    """What an act would do: in lines for the owner, and as effects that the act is later held to.
+
+    No effects at all (``None``) when it cannot be tried without doing it: then the needs alone bound it.
+    """
 
     lines: tuple[str, ...]
-    effects: Effects
+    effects: Effects | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,12 +325,13 @@ def _pass(so_far: Decision, rule: str, reason: str) -> Decision:
 
 def _body(ask: Ask, preview: Preview) -> dict[str, Json]:
     """What the owner is shown, with the preview that their yes will be about."""
-    effects: list[Json] = [list(effect) for effect in preview.effects]
+    effects: list[Json] | None = None if preview.effects is None else [list(effect) for effect in preview.effects]
     return {**ask.body, "preview": list(preview.lines), "effects": effects}
 
 
-def _effects(item: Item) -> Effects:
-    return tuple(tuple(str(word) for word in effect) for effect in item.body["effects"])
+def _effects(item: Item) -> Effects | None:
+    listed = item.body["effects"]
+    return None if listed is None else tuple(tuple(str(word) for word in effect) for effect in listed)
 
 
 def _raise_refusal(decision: Decision) -> None:

@@ -7,6 +7,7 @@ import array
 import contextlib
 import json
 import marshal
+import math
 import os
 import select
 import socket
@@ -40,11 +41,14 @@ class Channel:
         self._status = status
         self.number = number
 
-    def send(self, message: Any) -> None:
+    def send(self, message: Any, deadline: float) -> None:
+        """Say something. A child that does not listen must not hold us up either."""
         body = marshal.dumps(message)
         try:
-            self._socket.setblocking(True)
+            self._socket.settimeout(max(0.001, deadline - time.monotonic()))
             self._socket.sendall(_HEADER.pack(len(body)) + body)
+        except TimeoutError as error:
+            raise Overdue from error
         except OSError as error:
             raise Closed from error
 
@@ -56,13 +60,11 @@ class Channel:
             if length > most:
                 raise TooMuch(f"{length} bytes")
             body, other = self._read(length, deadline)
-            descriptor = other if descriptor is None else descriptor
-            try:
-                message = json.loads(body)
-            except (ValueError, RecursionError) as error:
-                raise TooMuch("no message") from error
-            if not isinstance(message, dict) or not isinstance(message.get("op"), str):
-                raise TooMuch("no message")
+            if descriptor is None:
+                descriptor = other
+            elif other is not None:
+                os.close(other)
+            message = _parse(body)
         except BaseException:
             if descriptor is not None:
                 os.close(descriptor)
@@ -107,6 +109,25 @@ class Channel:
                 raise Closed from error
             raise
         return b"".join(parts), descriptor
+
+
+def _parse(body: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(body, parse_constant=_refuse_number, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise TooMuch("no message") from error
+    if not isinstance(message, dict) or not isinstance(message.get("op"), str):
+        raise TooMuch("no message")
+    return message
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse_number(text)
+
+
+def _refuse_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
 
 
 def take_child(line: socket.socket) -> Channel:

@@ -16,12 +16,14 @@ from typing import Any
 
 from metnos.core.errors import SandboxError
 from metnos.sandbox.channel import Channel, Closed, Overdue, TooMuch
-from metnos.sandbox.profile import LIBRARIES, NOTHING, Walls, this_python
+from metnos.sandbox.profile import KIT, LIBRARIES, NOTHING, Walls, this_python
 from metnos.sandbox.zygote import Zygote
 
 _SIGSYS = 31
 _TRIES = 3
 _MOST_MESSAGES = 1_000_000
+_MOST_REACHED, _LONGEST = 16, 1000  # paths that a child says it reached for, and characters of one
+_MOST_CPU_MS = 86_400_000
 _SEEN = ("/usr/", "/lib", "/bin", "/sbin", "/etc/", "/tmp/", "/dev/", "/metnos/", "/nonexistent")  # noqa: S108
 
 Broker = Callable[[dict[str, Any], int | None], Any]
@@ -81,6 +83,8 @@ class Pool:
                 ended = _converse(zygote, channel, packed, job.walls, broker)
             if ended is not None:
                 return ended
+            with self._lock:
+                self._drop()  # whatever kills its children before they begin may have got all of them
         raise SandboxError("the sandbox's children die before they begin", fix="Free some memory, then try again.")
 
     def close(self) -> None:
@@ -169,9 +173,10 @@ def _pack(job: Job, without: frozenset[str]) -> dict[str, Any]:
         "code": job.code,
         "args": job.args,
         "context": job.context,
-        "libraries": [LIBRARIES] if job.libraries else [],
+        "libraries": [LIBRARIES, KIT] if job.libraries else [],
         "python": prefix,
-        "seen": [*_SEEN, prefix + "/", *(f"{path}/" for path in job.walls.binds)],
+        "seen": [*_SEEN, prefix + "/"],
+        "shown": [f"{path.rstrip('/')}/" for path in job.walls.binds],
     }
 
 
@@ -181,15 +186,16 @@ def _converse(zygote: Zygote, channel: Channel, packed: dict[str, Any], walls: W
     deadline = time.monotonic() + walls.wall_s
     begun = False
     try:
-        channel.send(packed)
+        channel.send(packed, deadline)
         for _ in range(_MOST_MESSAGES):
             message, descriptor = channel.receive(deadline, walls.output_bytes)
-            begun = begun or message["op"] == "begun"
             try:
-                if _heard(message, ended):
+                if not begun:
+                    begun = _began(message)
+                elif _heard(message, ended):
                     return ended
                 if message["op"] not in ("begun", "reached"):
-                    channel.send(broker(message, descriptor))
+                    channel.send(broker(message, descriptor), deadline)
             finally:
                 if descriptor is not None:
                     os.close(descriptor)
@@ -205,17 +211,23 @@ def _converse(zygote: Zygote, channel: Channel, packed: dict[str, Any], walls: W
     return ended if begun else None
 
 
+def _began(message: dict[str, Any]) -> bool:
+    """The first word of a child, before any foreign code runs: the walls stand, or why they do not."""
+    if message["op"] != "begun":
+        raise SandboxError(f"the walls could not be built: {message.get('message')}", fix="metnos doctor")
+    return True
+
+
 def _heard(message: dict[str, Any], ended: Ended) -> bool:
     """Whether this was the child's last word."""
     op = message["op"]
-    if op == "unsafe":
-        raise SandboxError(f"the walls could not be built: {message.get('message')}", fix="metnos doctor")
-    if op == "reached" and len(ended.reached) < 100:
-        ended.reached.append(str(message.get("path")))
+    if op == "reached" and len(ended.reached) < _MOST_REACHED:
+        ended.reached.append(str(message.get("path"))[:_LONGEST])
     if op in ("result", "failed", "crashed"):
         ended.message = message
         cpu = message.get("cpu_ms")
-        ended.cpu_ms = float(cpu) if isinstance(cpu, int | float) else 0.0
+        honest = isinstance(cpu, int | float) and 0 <= cpu < _MOST_CPU_MS
+        ended.cpu_ms = float(cpu) if honest and cpu is not None else 0.0
         return True
     return False
 

@@ -23,6 +23,7 @@ from metnos.sandbox.inside import kernel
 
 UNPRIVILEGED = 65534
 LIBRARIES = "/metnos/site"
+KIT = "/metnos/kit"  # our own library for executors lies in it, under the name they import
 INSTALL = "sudo apt-get install -y bubblewrap"
 _HOST = "/host"
 _SYSTEM_FOLDERS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
@@ -140,6 +141,7 @@ def command(bwrap: Path, python: Python, *, as_root: bool, info: int, without: f
         binds.append((str(python.prefix), str(python.prefix)))
     site = Path(sysconfig.get_path("purelib"))
     binds += [(str(site), LIBRARIES)] if site.is_dir() else []
+    binds.append((str(Path(__file__).with_name("kit")), f"{KIT}/metnos_kit"))
     for outside, inside in binds:
         line += ["--ro-bind", outside, inside]
     if (site / "metnos").is_dir():
@@ -162,7 +164,7 @@ def config(python: Python, *, as_root: bool, warm: bool, without: frozenset[str]
     return {
         "uid": UNPRIVILEGED if as_root and "uid" not in without else None,
         "map_owners": as_root and "uid" not in without,
-        "system": [*system, LIBRARIES],
+        "system": [*system, LIBRARIES, f"{KIT}/metnos_kit"],
         "links": [[str(path), str(path.readlink())] for path in roots if path.is_symlink()],
         "hidden": [] if "hiding" in without else hidden,
         "preload": list(PRELOAD) if warm else [],

@@ -1,10 +1,10 @@
 """Builds the seccomp filter: a small BPF program that judges every kernel call of an executor.
 
-Rules: calls in `syscalls.HARMLESS` are allowed; hostile ones kill the process; everything else is "not permitted". Four
-calls are judged by their arguments: a new process or namespace (`clone`), a socket (refused; of a rare family, killed),
-`ioctl` and `prctl`. Another architecture, or the 32-bit ways into the kernel, kill. There are two filters, since the
-kernel takes a third of a millisecond over the large one: `base` is installed before the call is known, `seal` with it,
-and of two verdicts the kernel takes the harsher. Pure.
+Rules: calls in `syscalls.HARMLESS` are allowed; hostile ones kill the process; everything else is "not permitted". Some
+are judged by their arguments: a new process or namespace (`clone`), a socket (refused; of a rare family, killed), a
+pair of sockets, `ioctl`, `fcntl` and `prctl`. Another architecture, or the 32-bit ways into the kernel, kill. There are
+two filters, since the kernel takes a third of a millisecond over the large one: `base` is installed before the call is
+known, `seal` with it, and of two verdicts the kernel takes the harsher. Pure.
 
 The program is a binary tree over the call's number, because the kernel walks it for every number when it is installed.
 """
@@ -25,6 +25,11 @@ _NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24  # offsets in struct secc
 _X32_BIT = 0x40000000
 # Local, internet and routing sockets: libraries try whether there are any, and "no" is an answer. Others are attacks.
 _ASKED_FOR = (1, 2, 10, 16)
+_LOCAL = 1  # AF_UNIX
+# A pair of sockets that can only speak to one another; one for datagrams could be sent anywhere. With and without the
+# flags for closing and for not blocking.
+_PAIRS = tuple(kind | flags for kind in (1, 5) for flags in (0, 0x800, 0x80000, 0x80800))
+_FCNTLS = (8, 10, 1024, 1026)  # signals to owners, leases and notices: they would hold up whoever uses the file outside
 _NAMESPACES = 0x7E020080  # CLONE_NEW*
 _THREAD = 0x00010000
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # terminal?, size, bytes waiting, blocking, close on exec
@@ -42,13 +47,15 @@ class Machine:
     clone: int
     clone3: int
     socket: int
+    socketpair: int
     ioctl: int
+    fcntl: int
     prctl: int
 
 
 _MACHINES = {
-    "x86_64": Machine(0xC000003E, 0, 56, 435, 41, 16, 157),
-    "aarch64": Machine(0xC00000B7, 1, 220, 435, 198, 29, 167),
+    "x86_64": Machine(0xC000003E, 0, 56, 435, 41, 53, 16, 72, 157),
+    "aarch64": Machine(0xC00000B7, 1, 220, 435, 198, 199, 29, 25, 167),
 }
 
 
@@ -73,9 +80,12 @@ def base(allowing: frozenset[str] = frozenset(), on: Machine | None = None) -> b
     verdicts |= _numbers(on, syscalls.HOSTILE, KILL, allowing)
     for table in (syscalls.BUILDING, syscalls.PROGRAMS, syscalls.HARMLESS):
         verdicts |= _numbers(on, table, ALLOW, allowing)
+    connected = _judge(_SECOND, _PAIRS, ALLOW, _EPERM)
     special = {
         on.clone: _return(ALLOW) if "unshare" in allowing else _clone(may_fork=True),
         on.socket: _return(ALLOW) if "socket" in allowing else _judge(_FIRST, _ASKED_FOR, _EPERM, KILL),
+        on.socketpair: _return(ALLOW) if "socketpair" in allowing else _judge(_FIRST, (_LOCAL,), connected, _EPERM),
+        on.fcntl: _return(ALLOW) if "fcntl" in allowing else _judge(_SECOND, _FCNTLS, _EPERM, ALLOW),
         on.ioctl: _return(ALLOW) if "ioctl" in allowing else _judge(_SECOND, _IOCTLS, ALLOW, _EPERM),
         on.prctl: _return(ALLOW),
     }
@@ -140,11 +150,11 @@ def _return(verdict: int) -> list[Instruction]:
     return [(_RETURN, 0, 0, verdict)]
 
 
-def _judge(offset: int, values: tuple[int, ...], if_one: int, otherwise: int) -> list[Instruction]:
+def _judge(offset: int, values: tuple[int, ...], if_one: int | list[Instruction], otherwise: int) -> list[Instruction]:
     """By whether the argument at ``offset`` is one of ``values``. Both halves of it are looked at."""
     code: list[Instruction] = [(_LOAD, 0, 0, offset + 4), (_JUMP_EQUAL, 0, len(values) + 1, 0), (_LOAD, 0, 0, offset)]
     code += [(_JUMP_EQUAL, len(values) - index, 0, value) for index, value in enumerate(values)]
-    return [*code, (_RETURN, 0, 0, otherwise), (_RETURN, 0, 0, if_one)]
+    return [*code, (_RETURN, 0, 0, otherwise), *(if_one if isinstance(if_one, list) else _return(if_one))]
 
 
 def _clone(*, may_fork: bool) -> list[Instruction]:

@@ -8,10 +8,12 @@ import contextlib
 import json
 import marshal
 import os
+import select
 import signal
 import socket
 import subprocess
 import threading
+import time
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -61,15 +63,22 @@ class Zygote:
         self._line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LINE_BYTES)
         self._line.settimeout(timeout_s)
         info_reader, info_writer = os.pipe()
-        try:
-            command = profile.command(program, python, as_root=as_root, info=info_writer, without=without)
-            self._process = self._spawn([*command, _BOOT], theirs, info_writer, without)
-        finally:
-            theirs.close()
-            os.close(info_writer)
         with os.fdopen(info_reader, "rb") as info:
-            self._feed(marshal.dumps(profile.config(python, as_root=as_root, warm=warm, without=without)))
-            self.pid = _init_pid(info)
+            try:
+                command = profile.command(program, python, as_root=as_root, info=info_writer, without=without)
+                self._process = self._spawn([*command, _BOOT], theirs, info_writer, without)
+            except BaseException:
+                self._line.close()
+                raise
+            finally:
+                theirs.close()
+                os.close(info_writer)
+            try:
+                self.pid = _init_pid(info, timeout_s)
+                self._feed(marshal.dumps(profile.config(python, as_root=as_root, warm=warm, without=without)))
+            except BaseException:
+                self.close()
+                raise
 
     def fork(self) -> None:
         """Ask for one more child; `take` waits for it."""
@@ -133,13 +142,11 @@ class Zygote:
             self._line.send(marshal.dumps(("", config)))
             answer = self._line.recv(600)
         except TimeoutError as error:
-            self.close()
             raise SandboxError("the sandbox did not start in time", fix="Try again.") from error
         except OSError:
             answer = b""
         if answer != b"R":
             said = answer[1:].decode(errors="replace") or self._last_words()
-            self.close()
             fix = _USERNS if "namespace" in said or "uid map" in said else profile.INSTALL
             raise SandboxError(f"the sandbox could not be started: {said}", fix=fix)
 
@@ -158,10 +165,21 @@ class Zygote:
                 raise SandboxError("the sandbox's warm parent is gone", fix="Try again.") from error
 
 
-def _init_pid(info: IO[bytes]) -> int:
-    """The process whose end is the end of everything inside."""
+def _init_pid(info: IO[bytes], timeout_s: float) -> int:
+    """The process whose end is the end of everything inside; 0 if bubblewrap ended before it said so."""
+    said = b""
+    deadline = time.monotonic() + timeout_s
+    while not said.rstrip().endswith(b"}"):
+        if not select.select([info], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            raise SandboxError("the sandbox did not start in time", fix="Try again.")
+        part = os.read(info.fileno(), 4096)
+        said += part
+        if not part:
+            break
+    if not said:
+        return 0
     try:
-        return int(json.loads(info.read())["child-pid"])
+        return int(json.loads(said)["child-pid"])
     except (ValueError, KeyError, TypeError) as error:
         raise SandboxError("bubblewrap did not say what it started", fix=profile.INSTALL) from error
 

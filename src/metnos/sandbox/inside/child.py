@@ -24,7 +24,7 @@ CHANNEL = 3
 _MOST_LOG = 16_000
 _MOST_TRIPS = 16
 _NOTHING = marshal.dumps(compile("def run(args, ctx):\n    return {}\n", "executor.py", "exec"))
-_AGENTS_OWN = (".audit", ".law", ".keys")  # folders of a workspace, wherever that is
+_AGENTS_OWN = (".audit", ".law", ".keys", ".mnestome")  # folders of a workspace, wherever that is
 
 
 def _no_data(value: object) -> None:
@@ -136,7 +136,7 @@ def _perform(talk: Channel | Nowhere, job: dict[str, Any], *, rehearsal: bool = 
     sys.stdout = sys.stderr = log
     sys.path[:] = [path for path in sys.path if path.startswith(job["python"])] + job["libraries"]
     if not rehearsal:
-        _set_tripwire(talk, tuple(job["seen"]))
+        _set_tripwire(talk, tuple(job["seen"]), tuple(job["shown"]))
     ctx = context.Context(talk, job["context"])
     try:
         namespace: dict[str, Any] = {"__name__": "executor", "__builtins__": __builtins__}
@@ -174,8 +174,11 @@ def _cpu_ms() -> float:
     return round(time.process_time() * 1000, 3)
 
 
-def _set_tripwire(talk: Channel | Nowhere, seen: tuple[str, ...]) -> None:
-    """Tell the outside when the code reaches for what is not there for it. The walls hold without this."""
+def _set_tripwire(talk: Channel | Nowhere, seen: tuple[str, ...], shown: tuple[str, ...]) -> None:
+    """Tell the outside when the code reaches for what is not there for it. The walls hold without this.
+
+    ``seen`` is what every executor has, ``shown`` what this call may read.
+    """
     told: set[str] = set()
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
@@ -189,7 +192,7 @@ def _set_tripwire(talk: Channel | Nowhere, seen: tuple[str, ...]) -> None:
         if not isinstance(path, str) or len(told) >= _MOST_TRIPS:
             return
         full = os.path.normpath(os.path.join("/tmp", path))
-        if full in told or (_is_ordinary(full, seen) and not any(f"/{name}/" in f"{full}/" for name in _AGENTS_OWN)):
+        if full in told or _is_ordinary(full, event, seen, shown):
             return
         told.add(full)
         talk.say({"op": "reached", "path": full[:1000]})
@@ -197,5 +200,12 @@ def _set_tripwire(talk: Channel | Nowhere, seen: tuple[str, ...]) -> None:
     sys.addaudithook(watch)
 
 
-def _is_ordinary(path: str, seen: tuple[str, ...]) -> bool:
-    return path == "/" or path.startswith(seen) or any(path == one.rstrip("/") for one in seen)
+def _is_ordinary(path: str, event: str, seen: tuple[str, ...], shown: tuple[str, ...]) -> bool:
+    folders = path.split("/")[:-1]
+    if f"{path}/".startswith(shown):
+        # Whoever walks through a folder meets the agent's own ones, finds them empty and goes on. Only who knows what
+        # lies in there can open it.
+        return event != "open" or not any(name in folders for name in _AGENTS_OWN)
+    if any(name in path.split("/") for name in _AGENTS_OWN):
+        return False
+    return path == "/" or f"{path}/".startswith(seen)

@@ -56,7 +56,7 @@ def fork_into(namespaces: int) -> int:
 def mount_tmpfs(target: str, *, size: int, files: int, mode: str) -> None:
     options = f"size={size},nr_inodes={files},mode={mode}".encode()
     nosuid_nodev_noexec = 2 | 4 | 8
-    _call(_MOUNT, b"tmpfs", target.encode(), b"tmpfs", ctypes.c_ulong(nosuid_nodev_noexec), options)
+    _call(_MOUNT, b"tmpfs", os.fsencode(target), b"tmpfs", ctypes.c_ulong(nosuid_nodev_noexec), options)
 
 
 def open_beneath(root: int, path: str) -> int:
@@ -79,7 +79,7 @@ def restrict_tree(tree: int, flags: int, *, owners: int | None = None, recursive
 
 def restrict_mount(path: str, flags: int) -> None:
     attributes = struct.pack("QQQQ", flags, 0, 0, 0)
-    _call(_MOUNT_SETATTR, _AT_FDCWD, path.encode(), 0, attributes, len(attributes))
+    _call(_MOUNT_SETATTR, _AT_FDCWD, os.fsencode(path), 0, attributes, len(attributes))
 
 
 def attach_tree(tree: int, target: str) -> None:
@@ -105,6 +105,12 @@ def forbid_new_rights() -> None:
     set_no_new_privileges, set_dumpable = 38, 4
     _call(_PRCTL, set_no_new_privileges, 1, 0, 0, 0)
     _call(_PRCTL, set_dumpable, 0, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """End when the zygote ends, whatever that ended by. A change of rights would clear this, so it comes after."""
+    set_parent_death_signal, kill = 1, 9
+    _call(_PRCTL, set_parent_death_signal, kill, 0, 0, 0)
 
 
 def leave_keyring() -> None:

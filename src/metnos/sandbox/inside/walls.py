@@ -73,6 +73,7 @@ def confine(config: dict[str, Any], walls: dict[str, Any], owners: int | None, r
         _become(config["uid"])
     if config["drop_rights"]:
         kernel.drop_capabilities()
+    kernel.die_with_parent()
     if rules is not None:
         # Programs need the right to be executed, which the rules made ahead of time do not give.
         with_programs = _landlock_rules("", walls["programs"]) if walls["programs"] else None

@@ -59,6 +59,9 @@ class Zygote:
             if self._line.fileno() in ready:
                 message = self._line.recv(64)
                 if not message:
+                    # Or bubblewrap would wait for those that are still at work.
+                    for pid in self._children:
+                        os.kill(pid, _signal.SIGKILL)
                     return
                 if message[:1] == b"F":
                     self._fork()

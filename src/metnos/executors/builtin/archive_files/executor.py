@@ -10,10 +10,11 @@ import zipfile
 from datetime import datetime
 from pathlib import Path
 
+from metnos_kit import folders
+
 PIECE = 1 << 18
 MOST_FILES = 20_000
 MOST_CONTENT = 1 << 30
-MOST_FAILURES = 100
 CPU_S = 4.2  # a call has five seconds, and thirty by the wall clock
 WALL_S = 25.0
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -41,7 +42,7 @@ def run(args, ctx):
         raise ctx.Failure("failed", f"the archive could not be made: {error.strerror or error}") from error
     ctx.put(target, local)
     result = {"path": target, **counts, "size": Path(local).stat().st_size}
-    return {"results": [result], "failures": shortened(failures, target, ctx)}
+    return {"results": [result], "failures": folders.shortened(failures, target, "that were left out", ctx)}
 
 
 # -- what goes in
@@ -73,18 +74,18 @@ def below(path, name, failures, ctx):
             status = Path(path).lstat()
             inside = sorted(os.listdir(path), reverse=True) if stat.S_ISDIR(status.st_mode) else []  # noqa: PTH208
         except OSError as error:
-            failures.append(ctx.failure(shown(path), "unreadable", error.strerror or "cannot be opened"))
+            failures.append(ctx.failure(folders.shown(path), "unreadable", error.strerror or "cannot be opened"))
             continue
         problem = refused(path, status)
         if problem:
-            failures.append(ctx.failure(shown(path), *problem))
+            failures.append(ctx.failure(folders.shown(path), *problem))
             continue
         yield name, path, status
         waiting += [(f"{path}/{each}", f"{name}/{each}") for each in inside]
 
 
 def refused(path, status):
-    if shown(path) != path:
+    if not folders.is_text(path):
         return "unreadable", "its name is not valid text"
     if stat.S_ISLNK(status.st_mode):
         return "not_permitted", "a symbolic link: not followed, and left out"
@@ -172,15 +173,3 @@ def pack(packer, items, failures, ctx):
             counts["files"] += 1
             counts["content_size"] += timed.count
     return counts
-
-
-def shown(path):
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def shortened(failures, path, ctx):
-    """A few failures tell as much as thousands."""
-    rest = len(failures) - MOST_FAILURES
-    if rest <= 0:
-        return failures
-    return [*failures[:MOST_FAILURES], ctx.failure(path, "unreadable", f"and {rest} more that were left out")]

@@ -1,35 +1,36 @@
 """Compares two files byte by byte, or two folders name by name, without following links."""
 
 import difflib
-import os
 import stat
 import time
 from collections import deque
 from pathlib import Path
+
+from metnos_kit import folders
 
 PIECE = 1 << 18
 MOST_TEXT = 200_000  # bytes of a text whose lines are compared
 MOST_LINES = 3_000
 SHOWN = 500  # characters of a line
 MOST_NAMES = 100_000
-MOST_FAILURES = 100
 CPU_S = 3.8
 WALL_S = 25.0
 
 
 def run(args, ctx):
     first, second = Path(args["first"]), Path(args["second"])
-    folders = first.is_dir(), second.is_dir()
+    are_folders = first.is_dir(), second.is_dir()
     failures = []
     deadline = time.monotonic() + WALL_S
-    if all(folders):
+    if all(are_folders):
         found = compare_folders(first, second, args["equal"], failures, deadline, ctx)
-    elif any(folders):
+    elif any(are_folders):
         ctx.fail("invalid", "one of the two is a folder and the other is not")
     else:
         found = [compare_two(first, second, args["lines"], deadline, ctx)]
     limit = min(args.get("limit", ctx.limit), ctx.limit)
-    return {"entries": found[:limit], "total": len(found), "failures": shortened(failures, args["first"], ctx)}
+    told = folders.shortened(failures, args["first"], "that were not compared", ctx, kind="too_large")
+    return {"entries": found[:limit], "total": len(found), "failures": told}
 
 
 # -- two files
@@ -136,17 +137,8 @@ def listing(root, failures, ctx):
     found, waiting = {}, deque([""])
     while waiting:
         below = waiting.popleft()
-        try:
-            with os.scandir(root / below) as children:
-                names = [(child.name, child.stat(follow_symlinks=False)) for child in children]
-        except OSError as error:
-            failures.append(ctx.failure(shown(root / below), "unreadable", error.strerror or "cannot be opened"))
-            continue
-        for name, status in names:
-            path = f"{below}/{name}" if below else name
-            if shown(name) != name:
-                failures.append(ctx.failure(shown(root / path), "unreadable", "its name is not valid text"))
-                continue
+        for child, status in folders.children(root / below, failures, ctx):
+            path = f"{below}/{child.name}" if below else child.name
             found[path] = status
             if stat.S_ISDIR(status.st_mode):
                 waiting.append(path)
@@ -168,15 +160,3 @@ def differs(first, second, one, other, deadline, ctx):
     if time.process_time() > CPU_S or time.monotonic() > deadline:
         ctx.fail("too_large", "there was no time to compare it")
     return "" if first_difference(first, second, deadline, ctx) is None else "content"
-
-
-def shown(path):
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def shortened(failures, path, ctx):
-    """A few failures tell as much as thousands."""
-    rest = len(failures) - MOST_FAILURES
-    if rest <= 0:
-        return failures
-    return [*failures[:MOST_FAILURES], ctx.failure(path, "too_large", f"and {rest} more that were not compared")]

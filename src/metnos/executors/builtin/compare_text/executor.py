@@ -1,15 +1,15 @@
 """Says in which lines two text files differ."""
 
-import codecs
 import difflib
 from collections import Counter
 from pathlib import Path
+
+from metnos_kit import texts
 
 MOST_BYTES = 4_000_000  # of each file
 MOST_PAIRS = 1_500_000  # of equal lines that the search may have to weigh; more would take too long
 MOST_TOGETHER = 700_000  # characters of the whole reply
 LONGEST = 2_000  # characters of a line that is shown
-BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 def run(args, ctx):
@@ -28,29 +28,10 @@ def run(args, ctx):
 
 def read_lines(path, ctx):
     """The lines with their ends; a file that cannot be read ends the call, for there is nothing to compare then."""
-    name = Path(path).name
-    if not Path(path).is_file():
-        ctx.fail("invalid", f"{name} is not a file")
     try:
-        with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        ctx.fail("unreadable", f"{name}: {error.strerror or 'cannot be read'}")
-    if len(data) > MOST_BYTES:
-        ctx.fail("too_large", f"{name} is larger than {MOST_BYTES} bytes")
-    return decoded(data, name, ctx).splitlines(keepends=True)
-
-
-def decoded(data, name, ctx):
-    for mark, encoding in BOMS:
-        if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    if b"\0" in data:
-        ctx.fail("unreadable", f"{name} is not a text file")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+        return texts.read_text(path, MOST_BYTES, ctx).splitlines(keepends=True)
+    except ctx.Failure as error:
+        raise ctx.Failure(error.kind, f"{Path(path).name}: {error.message}") from error
 
 
 def differences(old, new, context, ctx):

@@ -6,10 +6,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from metnos_kit import texts
+
 PIECE = 1 << 20  # bytes read at a time
 MOST_DISTINCT = 200_000  # words that are counted each for itself
 CPU_S = 3.5  # a call has five seconds
-BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
 PARTED = re.compile(r"[\w'\u2019-]{1,200}\Z")  # a word that the next piece may go on with
 
@@ -38,9 +39,9 @@ def count_file(path, args, ctx):
     if not Path(path).is_file():
         ctx.fail("invalid", "not a file")
     with open(path, "rb") as file:
-        start = file.read(8192)
-    encoding = next((name for mark, name in BOMS if start.startswith(mark)), "utf-8")
-    if encoding == "utf-8" and b"\0" in start:
+        start = file.read(texts.HEAD)
+    encoding = texts.marked(start) or "utf-8"
+    if not texts.is_text(start):
         ctx.fail("unreadable", "not a text file")
     try:
         return count(pieces(path), encoding, args, ctx)

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from metnos_kit import targets
+
 
 def run(args, ctx):
     named = {Path(path) for path in args["paths"]}
@@ -16,7 +18,7 @@ def run(args, ctx):
         try:
             if not os.path.lexists(path):
                 ctx.fail("not_found", "it is not there")
-            kind = "folder" if is_folder(path) else "file"
+            kind = "folder" if targets.is_folder(path) else "file"
             ctx.trash(str(path))
         except ctx.Failure as error:
             failures.append(ctx.failure(str(path), error.kind, error.message))
@@ -24,10 +26,3 @@ def run(args, ctx):
             trashed.add(path)
             results.append({"path": str(path), "kind": kind})
     return {"results": results[: ctx.limit], "total": len(results), "failures": failures}
-
-
-def is_folder(path):
-    try:
-        return Path(path).is_dir()
-    except OSError:  # out of reach is as good as not there: the broker has the last word
-        return False

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from metnos_kit import images
 from PIL import ExifTags, Image
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP", "ICO", "PPM", "TGA", "AVIF", "JPEG2000", "PCX")
@@ -12,8 +13,6 @@ ON_ITS_SIDE = (5, 6, 7, 8)
 
 def run(args, ctx):
     limit = min(args.get("limit", ctx.limit), ctx.limit)
-    # Only headers are read, so a picture of any size may be described.
-    Image.MAX_IMAGE_PIXELS = None
     entries, failures = [], []
     paths, more = pictures(args["paths"], failures, ctx)
     for number, path in enumerate(paths):
@@ -46,13 +45,8 @@ def pictures(named, failures, ctx):
 
 
 def describe(path, ctx):
-    try:
-        with Image.open(path, formats=FORMATS) as image:
-            return described(image, path)
-    except FileNotFoundError:
-        ctx.fail("not_found", "it is not there")
-    except (OSError, ValueError, SyntaxError, KeyError, TypeError, IndexError, OverflowError, MemoryError):
-        ctx.fail("unreadable", "not a picture that can be read")
+    with images.opened(path, FORMATS, ctx) as image:
+        return described(image, path)
 
 
 def described(image, path):

@@ -4,62 +4,39 @@ import json
 import re
 import time
 
-import trafilatura
-from lxml import etree, html
+from metnos_kit import pages
 
 MOST_BYTES = 1_500_000  # of one page
-MOST_CHARACTERS = 200_000  # of one text
-MOST_TOGETHER = 700_000  # characters of the whole reply
 START_S = 9  # one answer may take twenty seconds of the thirty that a call has
 CPU_S = 3.0  # of the five that a call has
-ENCODINGS = (
-    r"utf-?8|utf-?16|iso-?8859-?\d{1,2}|windows-\d{3,4}|koi8-[ru]|shift_jis|euc-(?:jp|kr)|gb(?:k|2312|18030)|big5"
-)
-SAID = re.compile(rf"charset\s*=\s*[\"']?({ENCODINGS})", re.IGNORECASE)
-META = re.compile(rf"<(?:meta|\?xml)[^>]{{0,200}}(?:charset|encoding)\s*=\s*[\"']?({ENCODINGS})", re.IGNORECASE)
 DATE = re.compile(r"\b((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)")
-NOT_TEXT = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object")
-BLOCKS = {
-    "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure",
-    "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p",
-    "pre", "section", "table", "td", "th", "tr", "ul",
-}  # fmt: skip
-LEAST = 140  # characters: less is no main text
 
 
 def run(args, ctx):
-    limit = min(args.get("limit", ctx.limit), ctx.limit)
-    urls = list(dict.fromkeys(args["urls"]))
-    entries, failures, left, started = [], [], MOST_TOGETHER, time.monotonic()
-    for url in urls:
-        if len(entries) >= limit or left <= 0:
-            break
-        try:
-            if time.monotonic() - started > START_S or time.process_time() > CPU_S:
-                ctx.fail("unavailable", "there was no time left for this page")
-            entry = read(url, args["whole"], left, ctx)
-        except ctx.Failure as error:
-            failures.append(ctx.failure(url, error.kind, error.message))
-            continue
-        left -= len(entry["text"])
-        entries.append(entry)
-    return {"entries": entries, "total": len(urls) - len(failures), "failures": failures}
+    started = time.monotonic()
+
+    def entry_of(url, room):
+        if time.monotonic() - started > START_S or time.process_time() > CPU_S:
+            ctx.fail("unavailable", "there was no time left for this page")
+        return read(url, args["whole"], room, ctx)
+
+    return pages.collected(list(dict.fromkeys(args["urls"])), args.get("limit", ctx.limit), entry_of, ctx)
 
 
-def read(url, whole, left, ctx):
+def read(url, whole, room, ctx):
     answer = ctx.http("GET", url.strip(), headers={"Accept": "text/html, text/plain"}, max_bytes=MOST_BYTES)
     check_status(answer.status, ctx)
     headers = {name.lower(): value for name, value in answer.headers.items()}
     kind = headers.get("content-type", "text/html").strip().lower()
     if not re.match(r"text/(html|plain|markdown)|application/(xhtml\+)?xml|$", kind):
         ctx.fail("unreadable", f"not a page of text but {kind.split(';')[0]}")
-    source = decoded(answer.body, kind)
+    source, _ = pages.decoded(answer.body, kind, answer.truncated)
     plain = kind.startswith(("text/plain", "text/markdown"))
     found = {"text": source.strip(), "part": "whole"} if plain else page(source, whole, ctx)
     text = found["text"]
     if not text:
         ctx.fail("unreadable", "there is no readable text on this page")
-    kept = text[: min(MOST_CHARACTERS, left)]
+    kept = text[:room]
     return {
         "url": answer.url,
         "asked": url,
@@ -78,33 +55,15 @@ def check_status(status, ctx):
     ctx.fail("unavailable" if temporary else kind.get(status, "failed"), f"the server answered with status {status}")
 
 
-def decoded(body, kind):
-    """The text: by its first bytes, then as the header says, then as the page says, then by trying."""
-    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return body.decode("utf-16", "replace")
-    said = SAID.search(kind) or META.search(body[:4096].decode("latin-1"))
-    for name in (said[1] if said else "utf-8-sig", "utf-8-sig"):
-        try:
-            return body.decode(name)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return body.decode(said[1] if said else "latin-1", "replace")
-
-
 # -- the page
 
 
 def page(source, whole, ctx):
-    # What the parser refuses in text: a declaration of the bytes' encoding, and control characters.
-    source = re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", source)
-    source = re.sub(r"[\0-\x08\x0b\x0c\x0e-\x1f]", " ", source)
-    try:
-        tree = html.document_fromstring(source)
-    except (etree.LxmlError, ValueError, AssertionError):
-        ctx.fail("unreadable", "there is no HTML in it")
+    source = pages.clean(source)
+    tree = pages.tree_of(source, ctx)
     about = described(tree)
-    text = "" if whole else main_text(source)
-    return {**about, "part": "main" if text else "whole", "text": text or gathered(tree, NOT_TEXT)}
+    text = "" if whole else pages.main_text(source)
+    return {**about, "part": "main" if text else "whole", "text": text or pages.whole_text(tree)}
 
 
 def described(tree):
@@ -144,28 +103,6 @@ def structured(tree):
             if isinstance(item, dict) and ("datePublished" in item or "author" in item):
                 return item
     return {}
-
-
-def main_text(source):
-    """The text of the article on a page, without menus and the like; nothing if there is hardly any."""
-    text = trafilatura.extract(source, include_comments=False, include_tables=True) or ""
-    return text if len(text) >= LEAST else ""
-
-
-def gathered(tree, unseen):
-    """The text below an element, a line for each block, without what stands in unseen elements."""
-    parts, depth = [], 0
-    for event, node in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
-        named = event in ("start", "end")
-        if named and node.tag in BLOCKS:
-            parts.append("\n")
-        if named and node.tag in unseen:
-            depth += 1 if event == "start" else -1
-        words = node.text if event == "start" else node.tail if node is not tree else ""
-        if not depth and words:
-            parts.append(re.sub(r"\s+", " ", words))
-    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
-    return "\n".join(line for line in lines if line)
 
 
 def line(value):

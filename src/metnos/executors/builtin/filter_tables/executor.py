@@ -2,14 +2,10 @@
 
 import re
 import time
-from re import _constants as codes
-from re import _parser as parser
+
+from metnos_kit import patterns
 
 CPU_S = 3.0  # a call has five seconds
-REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
-CATEGORIES = {"DIGIT": r"\d", "NOT_DIGIT": r"\D", "SPACE": r"\s", "NOT_SPACE": r"\S", "WORD": r"\w", "NOT_WORD": r"\W"}
-# The longest text that is matched, by how many loops within loops the pattern may make of it.
-LONGEST = (20_000, 5_000, 600, 150, 80)
 WITHOUT_VALUE = ("empty", "not_empty")
 ORDERS = {
     "greater": lambda one, other: one > other,
@@ -118,106 +114,14 @@ def make_matcher(text, ignore_case, ctx):
     if not isinstance(text, str) or len(text) > 1000:
         ctx.fail("invalid", "the condition 'matches' takes a regular expression of at most 1000 characters")
     try:
-        tree = parser.parse(text)
-        compiled = re.compile(text, re.IGNORECASE if ignore_case else 0)
-    except (re.error, RecursionError, OverflowError) as error:
-        ctx.fail("invalid", f"not a regular expression: {error}")
-    if explodes(tree):
-        ctx.fail(
-            "invalid", "the expression repeats a repetition, which can take for ever: write it with one repetition"
-        )
-    longest = LONGEST[min(loops(tree), len(LONGEST) - 1)]
+        search, longest = patterns.guarded(text, ignore_case=ignore_case)
+    except patterns.Refused as error:
+        ctx.fail("invalid", f"the expression {error}")
 
     def matches(cell):
         content = folded(cell, False)
         if len(content) > longest:
             ctx.fail("too_large", f"a cell is longer than the {longest} characters that this expression is tried on")
-        return compiled.search(content) is not None
+        return search.search(content) is not None
 
     return matches
-
-
-# -- regular expressions that would never end
-
-
-def explodes(tree):
-    """Whether a repetition holds another one with nothing fixed between its rounds."""
-    for op, value in tree:
-        if op in REPEATS and value[1] > 8 and ambiguous(value[2]):
-            return True
-        if any(explodes(inner) for inner in inside(value)):
-            return True
-    return False
-
-
-def inside(value):
-    """The patterns within a part of a pattern."""
-    if isinstance(value, parser.SubPattern):
-        yield value
-    elif isinstance(value, tuple | list):
-        for each in value:
-            yield from inside(each)
-
-
-def flat(tree):
-    """The parts of a sequence, groups opened."""
-    for op, value in tree:
-        if op is codes.SUBPATTERN:
-            yield from flat(value[3])
-        else:
-            yield op, value
-
-
-def ambiguous(body):
-    """Whether one round of a repetition can be read in several ways."""
-    parts = list(flat(body))
-    loose = [(op, value) for op, value in parts if varies(op, value)]
-    fixed = [value for op, value in parts if op is codes.LITERAL]
-    return bool(loose) and all(any(holds(op, value, char) for op, value in loose) for char in fixed)
-
-
-def varies(op, value):
-    if op in REPEATS and value[0] != value[1]:
-        return True
-    if op is codes.BRANCH:
-        firsts = [branch[0] if len(branch) else None for branch in value[1]]
-        plain = all(first is not None and first[0] is codes.LITERAL for first in firsts)
-        if not plain or len(set(firsts)) != len(firsts):
-            return True
-    return any(varies(*each) for inner in inside(value) for each in inner)
-
-
-def loops(tree):
-    """How many unbounded repetitions may each be tried at every length; one that nothing follows never is."""
-    parts = list(flat(tree))
-    ended = waiting = 0
-    for place, (op, value) in enumerate(parts):
-        after = parts[place + 1] if place + 1 < len(parts) else None
-        if op in REPEATS and value[1] > 100 and after is not None:
-            closed = after[0] is codes.LITERAL and not holds(op, value, after[1])
-            ended, waiting = ended or closed, waiting + (not closed)
-        waiting += max((loops(inner) for inner in inside(value)), default=0)
-    anchored = bool(parts) and parts[0] == (codes.AT, codes.AT_BEGINNING)
-    return max(0, waiting + ended - anchored)
-
-
-def holds(op, value, char):
-    """Whether a part of a pattern may match this character, in either case."""
-    if op is codes.LITERAL:
-        return char in (value, ord(chr(value).swapcase()[0]))
-    if op is codes.NOT_LITERAL:
-        return char != value
-    if op is codes.IN:
-        if value[0][0] is codes.NEGATE:
-            return not any(member(*each, char) for each in value[1:])
-        return any(member(*each, ord(either[0])) for each in value for either in (chr(char), chr(char).swapcase()))
-    return op is codes.ANY or any(holds(*each, char) for inner in inside(value) for each in inner)
-
-
-def member(op, value, char):
-    """Whether one part of a set stands for this very character."""
-    if op is codes.RANGE:
-        return value[0] <= char <= value[1]
-    if op is codes.CATEGORY:
-        return re.fullmatch(CATEGORIES[str(value).removeprefix("CATEGORY_")], chr(char)) is not None
-    return value == char

@@ -6,13 +6,13 @@ import os
 import stat
 import time
 from collections import defaultdict, deque
-from datetime import UTC, datetime
 from pathlib import Path
+
+from metnos_kit import folders
 
 HEAD = 4096
 PIECE = 1 << 18
 MOST_FILES = 100_000
-MOST_FAILURES = 100
 WALK_CPU_S = 2.0  # a call has five seconds in all
 CPU_S = 4.0
 WALL_S = 25.0
@@ -42,10 +42,11 @@ def reply(groups, args, failures, ctx):
         files = sorted(group["files"], key=lambda each: (each[1], each[0]))
         shared = {"size": group["size"], "group": number, "copies": len(files), "first": files[0][0]}
         for path, modified in files[1:] if args["only_extra"] else files:
-            times = {"digest": group["digest"], "modified": iso(modified, ctx.now.tzinfo)}
+            times = {"digest": group["digest"], "modified": folders.moment(modified, ctx.now.tzinfo)}
             entries.append({"path": path, **shared, **times})
     limit = min(args.get("limit", ctx.limit), ctx.limit)
-    return {"entries": entries[:limit], "total": len(entries), "failures": shortened(failures, args["paths"][0], ctx)}
+    told = folders.shortened(failures, args["paths"][0], "that could not be looked at", ctx)
+    return {"entries": entries[:limit], "total": len(entries), "failures": told}
 
 
 # -- which files
@@ -89,16 +90,12 @@ def look(path, failures, ctx):
     """What is in a folder; or a file itself."""
     try:
         status = Path(path).lstat()
-        if not stat.S_ISDIR(status.st_mode):
-            return [(path, status)]
-        with os.scandir(path) as found:
-            children = [(child.path, child.stat(follow_symlinks=False)) for child in found]
     except OSError as error:
         failures.append(ctx.failure(path, "unreadable", error.strerror or "cannot be opened"))
         return []
-    odd = {child for child, _ in children if shown(child) != child}
-    failures += [ctx.failure(shown(child), "unreadable", "its name is not valid text") for child in sorted(odd)]
-    return sorted(each for each in children if each[0] not in odd)
+    if not stat.S_ISDIR(status.st_mode):
+        return [(path, status)]
+    return sorted((child.path, inner) for child, inner in folders.children(path, failures, ctx))
 
 
 # -- which are alike
@@ -138,22 +135,3 @@ def digest(path, deadline, ctx):
             if time.process_time() > CPU_S or time.monotonic() > deadline:
                 ctx.fail("too_large", "there was no time to read all of it")
     return found.hexdigest()
-
-
-def iso(seconds, zone):
-    try:
-        return datetime.fromtimestamp(seconds, zone).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):  # a damaged disk dates files beyond all calendars
-        return datetime.fromtimestamp(0, UTC).isoformat()
-
-
-def shown(path):
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def shortened(failures, path, ctx):
-    """A few failures tell as much as thousands."""
-    rest = len(failures) - MOST_FAILURES
-    if rest <= 0:
-        return failures
-    return [*failures[:MOST_FAILURES], ctx.failure(path, "unreadable", f"and {rest} more that could not be looked at")]

@@ -4,14 +4,13 @@ import fnmatch
 import heapq
 import os
 import re
-import stat
 import time
-from datetime import UTC, datetime
 from pathlib import Path
+
+from metnos_kit import folders
 
 CPU_S = 3.5  # a call has five seconds; what was found by then is given
 WALL_S = 20.0
-MOST_FAILURES = 100
 THOUSANDS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 ORDERS = {
     "path": lambda entry: entry["path"],
@@ -32,7 +31,7 @@ def run(args, ctx):
     def matching():
         for child in walk(args["path"], args.get("depth"), args["hidden"], failures, ctx):
             # The name is known already; the rest costs a question to the disk.
-            entry = look(child, failures, ctx) if possible(child.name) else None
+            entry = folders.described(child, failures, ctx) if possible(child.name) else None
             if entry is not None and all(holds(entry) for holds in wanted):
                 seen["total"] += 1
                 yield entry
@@ -40,8 +39,9 @@ def run(args, ctx):
     limit = min(args.get("limit", ctx.limit), ctx.limit)
     entries = heapq.nsmallest(limit, matching(), key=ORDERS[args["order"]])  # holds no more than it gives
     for entry in entries:
-        entry["modified"] = iso(entry["modified"], ctx.now.tzinfo)
-    return {"entries": entries, "total": seen["total"], "failures": shortened(failures, args["path"], ctx)}
+        entry["modified"] = folders.moment(entry["modified"], ctx.now.tzinfo)
+    told = folders.shortened(failures, args["path"], "that could not be looked at", ctx)
+    return {"entries": entries, "total": seen["total"], "failures": told}
 
 
 # -- what is wanted
@@ -99,8 +99,8 @@ def walk(root, depth, hidden, failures, ctx):
                 return
             if child.name.startswith(".") and not hidden:
                 continue
-            if not child.name.isascii() and shown(child.name) != child.name:
-                failures.append(ctx.failure(shown(child.path), "unreadable", "its name is not valid text"))
+            if not folders.is_text(child.name):
+                failures.append(ctx.failure(folders.shown(child.path), "unreadable", "its name is not valid text"))
                 continue
             yield child
             if (depth is None or level < depth) and is_folder(child):
@@ -120,42 +120,3 @@ def is_folder(child):
         return child.is_dir(follow_symlinks=False)
     except OSError:
         return False
-
-
-def look(child, failures, ctx):
-    """What one name stands for, or nothing if it cannot be told."""
-    try:
-        status = child.stat(follow_symlinks=False)
-    except OSError as error:
-        failures.append(ctx.failure(child.path, "unreadable", error.strerror or "cannot be looked at"))
-        return None
-    kind = kind_of(status.st_mode)
-    size = status.st_size if kind == "file" else 0
-    return {"path": child.path, "name": child.name, "kind": kind, "size": size, "modified": status.st_mtime}
-
-
-def kind_of(mode):
-    if stat.S_ISREG(mode):
-        return "file"
-    if stat.S_ISDIR(mode):
-        return "folder"
-    return "link" if stat.S_ISLNK(mode) else "other"
-
-
-def iso(seconds, zone):
-    try:
-        return datetime.fromtimestamp(seconds, zone).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):  # a damaged disk dates files beyond all calendars
-        return datetime.fromtimestamp(0, UTC).isoformat()
-
-
-def shown(path):
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def shortened(failures, path, ctx):
-    """A few failures tell as much as thousands."""
-    rest = len(failures) - MOST_FAILURES
-    if rest <= 0:
-        return failures
-    return [*failures[:MOST_FAILURES], ctx.failure(path, "unreadable", f"and {rest} more that could not be looked at")]

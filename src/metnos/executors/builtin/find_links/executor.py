@@ -1,10 +1,9 @@
 """Finds the links in HTML: each address once for each page, in the order of the page."""
 
 import re
-from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
-from lxml import etree, html
+from metnos_kit import pages, texts
 
 MOST_BYTES = 3_000_000  # of one page
 MOST_URL = 4000  # characters; longer ones are data, not addresses
@@ -29,15 +28,7 @@ def run(args, ctx):
 
 
 def read(path, ctx):
-    if not Path(path).is_file():
-        ctx.fail("invalid", "not a file")
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        ctx.fail("unreadable", error.strerror or "cannot be read")
-    if len(data) > MOST_BYTES:
-        ctx.fail("too_large", f"larger than {MOST_BYTES} bytes")
+    data = texts.read(path, MOST_BYTES, ctx)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     if b"\0" in data[:8192]:
@@ -51,15 +42,10 @@ def read(path, ctx):
 
 def links(source, path, args, ctx):
     """The links of one page that were asked for, each once."""
-    # What the parser refuses in text: a declaration of the bytes' encoding, and control characters.
-    source = re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", source)
-    source = re.sub(r"[\0-\x08\x0b\x0c\x0e-\x1f]", " ", source)
+    source = pages.clean(source)
     if not source.strip():
         return []
-    try:
-        tree = html.document_fromstring(source)
-    except (etree.LxmlError, ValueError, AssertionError):
-        ctx.fail("unreadable", "there is no HTML in it")
+    tree = pages.tree_of(source, ctx)
     base = args.get("base") or next(iter(tree.xpath("//base/@href")), "")
     seen = {}
     for node in tree.iter("a", "area"):

@@ -2,7 +2,8 @@
 
 import time
 import unicodedata
-from pathlib import Path
+
+from metnos_kit import notes
 
 MOST_BYTES = 2_000_000  # of one note
 SHOWN = 400  # characters of a line
@@ -15,7 +16,8 @@ def run(args, ctx):
         ctx.fail("invalid", "there is no word to find")
     limit = min(args.get("limit", ctx.limit), ctx.limit)
     entries, failures, total = [], [], 0
-    for path in notes(Path(ctx.workspace) / "notes"):
+    # The greatest name first: those of days are named by their date.
+    for path in sorted(notes.files_in(ctx.workspace), reverse=True):
         if time.process_time() > CPU_S:
             failures.append(ctx.failure(path.stem, "too_large", "there was no time for this note and those after it"))
             break
@@ -28,15 +30,6 @@ def run(args, ctx):
         total += len(found)
         entries += [{"note": path.stem, "path": str(path), **each} for each in found[: limit - len(entries)]]
     return {"entries": entries, "total": total, "failures": failures}
-
-
-def notes(folder):
-    """The notes by name, the greatest first: those of days are named by their date."""
-    if not folder.is_dir():
-        return []
-    plain = [path for path in folder.glob("*.md") if path.is_file() and not path.is_symlink()]
-    # Names that are no text (they hold what is not printable) were not made here, and could not be told.
-    return sorted((path for path in plain if path.name.isprintable()), reverse=True)
 
 
 def read_lines(path):

@@ -1,13 +1,12 @@
 """Lists what is in a folder: names, kinds, sizes and times. Links are shown and not followed."""
 
 import os
-import stat
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
+from metnos_kit import folders
+
 MOST_NAMES = 100_000  # of one folder: more would not fit into the memory of a call
-MOST_FAILURES = 100
 CPU_S = 2.5  # how long folders inside are counted; after that their count is left out
 ORDERS = {
     "name": lambda entry: (entry["kind"] != "folder", entry["name"].casefold(), entry["name"]),
@@ -32,7 +31,8 @@ def run(args, ctx):
     given = entries[: min(args.get("limit", ctx.limit), ctx.limit)]
     for entry in given:
         complete(entry, ctx.now.tzinfo)
-    return {"entries": given, "total": len(entries), "failures": shortened(failures, args["path"], ctx)}
+    told = folders.shortened(failures, args["path"], "that could not be looked at", ctx)
+    return {"entries": given, "total": len(entries), "failures": told}
 
 
 def children(folder, failures, ctx):
@@ -49,54 +49,20 @@ def children(folder, failures, ctx):
 
 def look(child, failures, ctx):
     """One name, or nothing if it cannot be told."""
-    if shown(child.name) != child.name:
-        failures.append(ctx.failure(shown(child.path), "unreadable", "its name is not valid text"))
+    if not folders.is_text(child.name):
+        failures.append(ctx.failure(folders.shown(child.path), "unreadable", "its name is not valid text"))
         return None
-    try:
-        status = child.stat(follow_symlinks=False)
-    except OSError as error:
-        failures.append(ctx.failure(child.path, "unreadable", error.strerror or "cannot be looked at"))
-        return None
-    kind = kind_of(status.st_mode)
-    size = status.st_size if kind == "file" else 0
-    return {"path": child.path, "name": child.name, "kind": kind, "size": size, "modified": status.st_mtime}
+    return folders.described(child, failures, ctx)
 
 
 def complete(entry, zone):
     """What is asked for only of those that are given."""
-    entry["modified"] = iso(entry["modified"], zone)
+    entry["modified"] = folders.moment(entry["modified"], zone)
     try:
         if entry["kind"] == "link":
-            entry["target"] = shown(Path(entry["path"]).readlink())
+            entry["target"] = folders.shown(Path(entry["path"]).readlink())
         elif entry["kind"] == "folder" and time.process_time() < CPU_S:
             with os.scandir(entry["path"]) as found:
                 entry["items"] = sum(1 for _ in found)
     except OSError:
         return  # what a closed folder holds is simply not said
-
-
-def kind_of(mode):
-    if stat.S_ISREG(mode):
-        return "file"
-    if stat.S_ISDIR(mode):
-        return "folder"
-    return "link" if stat.S_ISLNK(mode) else "other"
-
-
-def iso(seconds, zone):
-    try:
-        return datetime.fromtimestamp(seconds, zone).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):  # a damaged disk dates files beyond all calendars
-        return datetime.fromtimestamp(0, UTC).isoformat()
-
-
-def shown(path):
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def shortened(failures, path, ctx):
-    """A few failures tell as much as thousands."""
-    rest = len(failures) - MOST_FAILURES
-    if rest <= 0:
-        return failures
-    return [*failures[:MOST_FAILURES], ctx.failure(path, "unreadable", f"and {rest} more that could not be looked at")]

@@ -1,7 +1,6 @@
 """Lists the notes with their first line, size and time."""
 
-from datetime import UTC, datetime
-from pathlib import Path
+from metnos_kit import folders, notes
 
 HEAD = 4096  # bytes in which the title must be
 SHOWN = 200
@@ -14,7 +13,7 @@ ORDERS = {
 
 def run(args, ctx):
     found, failures = [], []
-    for path in notes(Path(ctx.workspace) / "notes"):
+    for path in notes.files_in(ctx.workspace):
         try:
             status = path.lstat()
             title = title_of(path)
@@ -26,26 +25,11 @@ def run(args, ctx):
     found.sort(key=ORDERS[args["order"]])
     entries = found[: min(args.get("limit", ctx.limit), ctx.limit)]
     for entry in entries:
-        entry["modified"] = iso(entry["modified"], ctx.now.tzinfo)
+        entry["modified"] = folders.moment(entry["modified"], ctx.now.tzinfo)
     return {"entries": entries, "total": len(found), "failures": failures}
-
-
-def notes(folder):
-    if not folder.is_dir():
-        return []
-    plain = [path for path in folder.glob("*.md") if path.is_file() and not path.is_symlink()]
-    # Names that are no text (they hold what is not printable) were not made here, and could not be told.
-    return [path for path in plain if path.name.isprintable()]
 
 
 def title_of(path):
     with open(path, "rb") as file:
         lines = file.read(HEAD).decode("utf-8", "replace").splitlines()
     return next((plain[:SHOWN] for line in lines if (plain := line.lstrip("# ").strip())), "")
-
-
-def iso(seconds, zone):
-    try:
-        return datetime.fromtimestamp(seconds, zone).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):  # a damaged disk dates files beyond all calendars
-        return datetime.fromtimestamp(0, UTC).isoformat()

@@ -2,16 +2,13 @@
 
 import json
 from datetime import datetime, timedelta
-from pathlib import Path
 
-MOST_BYTES = 4_000_000
-MOST_FAILURES = 100
-MOST_NUMBER = 1 << 53
+from metnos_kit import folders, reminders
 
 
 def run(args, ctx):
     found, failures = [], []
-    for number, line in enumerate(read(Path(ctx.workspace) / "notes" / "reminders.jsonl", ctx), start=1):
+    for number, line in enumerate(reminders.read(ctx).split(b"\n"), start=1):
         if not line.strip():
             continue
         reminder = understood(line, ctx.now)
@@ -23,20 +20,11 @@ def run(args, ctx):
     for each in found:
         del each["at"]
     limit = min(args.get("limit", ctx.limit), ctx.limit)
-    return {"entries": found[:limit], "total": len(found), "failures": shortened(failures, ctx)}
-
-
-def read(path, ctx):
-    try:
-        with open(path, "rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise ctx.Failure("unreadable", f"the reminders cannot be opened: {error.strerror}") from error
-    if len(content) > MOST_BYTES:
-        ctx.fail("too_large", "there are too many reminders in the file")
-    return content.split(b"\n")
+    return {
+        "entries": found[:limit],
+        "total": len(found),
+        "failures": folders.shortened(failures, "reminders.jsonl", "such lines", ctx),
+    }
 
 
 def understood(line, now):
@@ -51,16 +39,14 @@ def understood(line, now):
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
     kinds = {"id": int, "text": str, "due": str, "done": bool, "made": str}
-    if not all(type(value) is kinds[key] for key, value in reminder.items()) or not 0 < reminder["id"] < MOST_NUMBER:
+    if (
+        not all(type(value) is kinds[key] for key, value in reminder.items())
+        or not 0 < reminder["id"] < reminders.MOST_NUMBER
+    ):
         return None
-    if any(is_odd(value) for value in reminder.values()):
+    if not all(reminders.is_text(value) for value in reminder.values() if isinstance(value, str)):
         return None
     return reminder | {"overdue": not reminder["done"] and at <= now, "at": at}
-
-
-def is_odd(value):
-    """Half of a pair of code units, which JSON can write and no text holds."""
-    return isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def wanted(reminder, args, now):
@@ -69,11 +55,3 @@ def wanted(reminder, args, now):
     if args["which"] == "open" and reminder["done"]:
         return False
     return "within_hours" not in args or reminder["at"] <= now + timedelta(hours=args["within_hours"])
-
-
-def shortened(failures, ctx):
-    """A few failures tell as much as thousands."""
-    rest = len(failures) - MOST_FAILURES
-    if rest <= 0:
-        return failures
-    return [*failures[:MOST_FAILURES], ctx.failure("reminders.jsonl", "unreadable", f"and {rest} more such lines")]

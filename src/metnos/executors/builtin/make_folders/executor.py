@@ -1,13 +1,14 @@
 """Makes folders, with their parents. What is there already stays as it is."""
 
 import os
-from pathlib import Path
+
+from metnos_kit import targets
 
 
 def run(args, ctx):
     results, failures = [], []
     for path in dict.fromkeys(args["paths"]):
-        there = is_folder(path)
+        there = targets.is_folder(path)
         try:
             if os.path.lexists(path) and not there:
                 ctx.fail("exists", "there is a file of this name")
@@ -18,10 +19,3 @@ def run(args, ctx):
         else:
             results.append({"path": path, "made": not there})
     return {"results": results[: ctx.limit], "total": len(results), "failures": failures}
-
-
-def is_folder(path):
-    try:
-        return Path(path).is_dir()
-    except OSError:  # out of reach is as good as not there: the broker has the last word
-        return False

@@ -1,13 +1,13 @@
 """Measures a folder and its subfolders. Hidden files count, links are not followed, a file of two names counts once."""
 
-import os
 import stat
 import time
 from pathlib import Path
 
+from metnos_kit import folders
+
 BLOCK = 512
 MOST_FOLDERS = 50_000  # told apart
-MOST_FAILURES = 100
 CPU_S = 3.8  # a call has five seconds; what was measured by then is given, and said to be a part
 WALL_S = 25.0
 
@@ -20,13 +20,14 @@ def run(args, ctx):
     whole = measured[0]
     for each in measured:
         each["share"] = round(100 * each["size"] / whole["size"], 1) if whole["size"] else 0.0
-    named = [each for each in measured[1:] if shown(each["path"]) == each["path"]]
-    odd = [shown(each["path"]) for each in measured[1:] if shown(each["path"]) != each["path"]]
+    named = [each for each in measured[1:] if folders.is_text(each["path"])]
+    odd = [folders.shown(each["path"]) for each in measured[1:] if not folders.is_text(each["path"])]
     failures += [ctx.failure(path, "unreadable", "counted, but its name is not valid text") for path in odd]
     named.sort(key=lambda each: (-each["size"], each["path"]))
     limit = min(args.get("limit", ctx.limit), ctx.limit)
     entries = [whole, *named]
-    return {"entries": entries[:limit], "total": len(entries), "failures": shortened(failures, args["path"], ctx)}
+    told = folders.shortened(failures, args["path"], "that could not be measured", ctx)
+    return {"entries": entries[:limit], "total": len(entries), "failures": told}
 
 
 def measure(root, depth, failures, ctx):
@@ -40,7 +41,7 @@ def measure(root, depth, failures, ctx):
             count = measured[0]["files"]
             failures.insert(0, ctx.failure(root, "too_large", f"there was time for {count} files only: it is larger"))
             break
-        for child, status in children(folder, failures, ctx):
+        for child, status in folders.children(folder, failures, ctx, odd=True):
             if not stat.S_ISDIR(status.st_mode):
                 weigh(status, counted, seen)
                 continue
@@ -48,15 +49,15 @@ def measure(root, depth, failures, ctx):
                 each["folders"] += 1
             own = ()
             if len(counted) <= depth and len(measured) < MOST_FOLDERS:
-                own = (record(child, len(counted)),)
+                own = (record(child.path, len(counted)),)
                 measured += own
-            waiting.append((child, counted + own))
+            waiting.append((child.path, counted + own))
     return measured
 
 
 def record(path, level):
     # Of the root of the disk the name is its path.
-    name = shown(Path(path).name or path)
+    name = folders.shown(Path(path).name or path)
     return {"path": path, "name": name, "level": level, "size": 0, "disk": 0, "files": 0, "folders": 0}
 
 
@@ -70,24 +71,3 @@ def weigh(status, counted, seen):
         each["size"] += size
         each["disk"] += status.st_blocks * BLOCK
         each["files"] += 1
-
-
-def children(folder, failures, ctx):
-    try:
-        with os.scandir(folder) as found:
-            for child in found:
-                yield child.path, child.stat(follow_symlinks=False)
-    except OSError as error:
-        failures.append(ctx.failure(shown(folder), "unreadable", error.strerror or "cannot be opened"))
-
-
-def shown(path):
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def shortened(failures, path, ctx):
-    """A few failures tell as much as thousands."""
-    rest = len(failures) - MOST_FAILURES
-    if rest <= 0:
-        return failures
-    return [*failures[:MOST_FAILURES], ctx.failure(path, "unreadable", f"and {rest} more that could not be measured")]

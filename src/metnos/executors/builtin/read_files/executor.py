@@ -1,21 +1,15 @@
 """Reads the text of files, whole or a range of lines, with a limit on what is given and on what is gone through."""
 
-import codecs
 import stat
 import time
 from pathlib import Path
+
+from metnos_kit import texts
 
 MOST_CHARACTERS = 600_000  # of the whole reply, which has eight megabytes and may need twelve bytes for one character
 MOST_SKIPPED = 64_000_000  # characters gone through to reach a line
 PIECE = 65_536
 CPU_S = 3.5
-BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 def run(args, ctx):
@@ -61,7 +55,7 @@ def read(path, args, most, ctx):
 
 def encodings(head, ctx):
     """What to try, in this order."""
-    marked = next((encoding for mark, encoding in BOMS if head.startswith(mark)), "")
+    marked = texts.marked(head)
     if marked:
         return [marked]
     if b"\0" in head:

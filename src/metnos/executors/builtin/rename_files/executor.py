@@ -2,8 +2,13 @@
 
 import os
 import re
+import time
 from collections import Counter
 from pathlib import Path
+
+from metnos_kit import patterns
+
+CPU_S = 3.0  # a call has five seconds
 
 
 def run(args, ctx):
@@ -33,16 +38,17 @@ def run(args, ctx):
 def plan(paths, args, ctx):
     """The new path of each."""
     try:
-        pattern = re.compile(
-            args["pattern"] if args["regex"] else re.escape(args["pattern"]),
-            re.IGNORECASE if args["ignore_case"] else 0,
-        )
-    except (re.error, RecursionError, OverflowError) as error:
-        ctx.fail("invalid", f"`pattern` is not a regular expression: {error}")
+        pattern, longest = patterns.guarded(args["pattern"], regex=args["regex"], ignore_case=args["ignore_case"])
+    except patterns.Refused as error:
+        ctx.fail("invalid", f"`pattern` {error}")
     targets, number = {}, args["start"]
     width = len(str(args["start"] + len(paths) - 1))  # so that they sort as they count
     for path in paths:
         name = Path(path).name
+        if len(name) > longest:
+            ctx.fail("too_large", f"{name} is too long for this pattern, so nothing was renamed")
+        if time.process_time() > CPU_S:
+            ctx.fail("too_large", "there was not enough time to find all names, so nothing was renamed")
         if pattern.search(name) is None:
             targets[path] = path
             continue

@@ -4,11 +4,10 @@ import json
 import re
 import unicodedata
 from datetime import datetime, timedelta
-from pathlib import Path
 
-MOST_BYTES = 4_000_000
+from metnos_kit import reminders
+
 MOST_YEARS = 20
-MOST_NUMBER = 1 << 53  # what other programs can count to
 MORNING, AFTERNOON, EVENING = 9, 15, 20  # o'clock, where only the part of the day is said
 EXAMPLES = (
     "2026-11-20 18:30, in 2 hours, tomorrow 9:00, friday at 5pm, 20 november; tra 2 ore, domani alle 9, venerdì alle 17"
@@ -53,46 +52,18 @@ def run(args, ctx):
         ctx.fail("invalid", "there is nothing to be reminded of")
     now = ctx.now.replace(microsecond=0)
     due = parse(args["when"], now, ctx)
-    folder = Path(ctx.workspace) / "notes"
-    path = folder / "reminders.jsonl"
-    content = read(path, ctx)
-    reminder = {"id": next_id(content), "text": text, "due": due.isoformat(), "made": now.isoformat(), "done": False}
+    path = reminders.file_of(ctx)
+    content = reminders.read(ctx, "there are too many reminders: delete old ones first")
+    # A number is never given twice: what was deleted keeps its own.
+    number = max(reminders.greatest(content), reminders.last_deleted(ctx)) + 1
+    reminder = {"id": number, "text": text, "due": due.isoformat(), "made": now.isoformat(), "done": False}
     line = json.dumps(reminder, ensure_ascii=False) + "\n"
-    if not folder.is_dir():
-        ctx.make_folder(str(folder))
+    if not path.parent.is_dir():
+        ctx.make_folder(str(path.parent))
     if content and not content.endswith(b"\n"):
         line = "\n" + line
     ctx.write(str(path), line, append=True)
     return {"results": [{key: reminder[key] for key in ("id", "text", "due", "made")}]}
-
-
-# -- the file
-
-
-def read(path, ctx):
-    try:
-        with open(path, "rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise ctx.Failure("unreadable", f"the reminders cannot be opened: {error.strerror}") from error
-    if len(content) > MOST_BYTES:
-        ctx.fail("too_large", "there are too many reminders: delete old ones first")
-    return content
-
-
-def next_id(content):
-    """One more than the greatest; lines that are no reminders do not count."""
-    greatest = 0
-    for line in content.splitlines():
-        try:
-            number = json.loads(line)["id"]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
-        if type(number) is int and number < MOST_NUMBER:
-            greatest = max(greatest, number)
-    return greatest + 1
 
 
 # -- the time

@@ -1,18 +1,17 @@
 """Chooses the most telling sentences of a text: those most like all others, with a little favour for the first."""
 
-import codecs
 import math
 import re
 import time
 from collections import Counter
-from pathlib import Path
+
+from metnos_kit import texts
 
 MOST_BYTES = 1_000_000
 MOST_SENTENCES = 400  # of one text that are compared with one another; the favoured ones of a longer text
 LONGEST = 1000  # characters of a sentence that is given
 CPU_S = 3.5  # a call has five seconds
 ROUNDS, DAMPING = 30, 0.85  # of the centrality, as in PageRank
-BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 STOP = {
     "en": """a about above after again against all also am an and any are as at be because been before being below
         between both but by can could did do does doing down during each even few for from further get had has have
@@ -44,7 +43,7 @@ def run(args, ctx):
     given = [({}, args["text"])] if "text" in args else []
     for origin, text in given + [({"path": path}, None) for path in args.get("paths", [])]:
         try:
-            text = read_text(origin["path"], ctx) if text is None else text
+            text = texts.read_text(origin["path"], MOST_BYTES, ctx, ": give it in parts") if text is None else text
             chosen = summarise(text, args["sentences"], args["language"], ctx)
         except ctx.Failure as error:
             failures.append(ctx.failure(origin.get("path", "text"), error.kind, error.message))
@@ -52,27 +51,6 @@ def run(args, ctx):
         total += len(chosen)
         entries += [{**origin, **entry} for entry in chosen]
     return {"entries": entries[: ctx.limit], "total": total, "failures": failures}
-
-
-def read_text(path, ctx):
-    if not Path(path).is_file():
-        ctx.fail("invalid", "not a file")
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        ctx.fail("unreadable", error.strerror or "cannot be read")
-    if len(data) > MOST_BYTES:
-        ctx.fail("too_large", f"larger than {MOST_BYTES} bytes: give it in parts")
-    for mark, encoding in BOMS:
-        if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    if b"\0" in data:
-        ctx.fail("unreadable", "not a text file")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 def summarise(text, wanted, language, ctx):

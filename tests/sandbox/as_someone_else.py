@@ -1,0 +1,121 @@
+"""Run as an ordinary user by `test_zygote`: the pool at work, and a representative set of attacks on it.
+
+Standard library and the sandbox alone, so that the system's own Python can run it. Prints one line of JSON: what each
+attack got, with all walls and without the ones that it is about.
+"""
+
+import contextlib
+import json
+import marshal
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from metnos.sandbox import probe, seccomp
+from metnos.sandbox.pool import Job, Pool
+from metnos.sandbox.profile import Walls
+
+CONTEXT = {"dry_run": False, "limit": 10, "workspace": "", "utc_offset_s": 0, "now": 0.0}
+PRELUDE = """
+import ctypes, os, socket, struct, time
+def call(number, *words):
+    words = [ctypes.c_long(word) if isinstance(word, int) else word for word in words]
+    got = ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *words)
+    return got if got >= 0 else -ctypes.get_errno()
+def slurp(path):
+    with open(path) as file:
+        return file.read()
+def run(args, ctx):
+    return {"entries": [str(attack(args))]}
+"""
+# name: (what it does, what of its answer means success, the walls without which it succeeds)
+ATTACKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "file": ("slurp(args['canary'])", "SECRET", ("show",)),
+    # The zygote's own root has no /tmp for a child to start in.
+    "host": ("slurp('/host' + args['canary'])", "SECRET", ("no control",)),
+    "masked": ("slurp(args['box'] + '/.ssh/key')", "SECRET", ("masks",)),
+    "change": ("open(args['box'] + '/new', 'w')", "name=", ("read-only", "landlock")),
+    "truncate": ("os.truncate(args['box'] + '/seen', 0)", "None", ("read-only", "landlock")),
+    "environment": ("dict(os.environ)", "SECRET", ("environment",)),
+    "network": ("socket.create_connection(('127.0.0.1', args['port']))", "fd=", ("net", "landlock", "filter")),
+    "abstract": ("(lambda s: s.connect_ex('\\0' + args['name']))(socket.socket(socket.AF_UNIX))", "0",
+                 ("net", "landlock", "filter")),
+    # From another user namespace nobody outside can be traced, whatever walls are missing.
+    "ptrace": ("call(101, 0x4206, args['pid'], 0, 0)", "0", ("no control",)),
+    "kill": ("os.kill(args['pid'], 0)", "None", ("pid", "landlock")),
+    "unshare": ("call(272, 0x10000000)", "0", ("call unshare",)),
+    "mount": ("call(165, b't', b'/tmp', b'tmpfs', 0, 0)", "0", ("call mount", "rights", "landlock")),
+    "fork": ("os.fork() or os._exit(0)", "", ("call fork",)),
+    "program": ("os.execv('/usr/bin/true', ['true'])", "GONE", ("hiding", "landlock", "call execve")),
+    "memory": ("len(__import__('mmap').mmap(-1, 1 << 30))", "1073741824", ("limit RLIMIT_AS",)),
+    "root": ("open('/leak', 'w')", "name=", ("read-only", "landlock")),
+}  # fmt: skip
+
+
+@contextlib.contextmanager
+def weakened(missing: tuple[str, ...]) -> Iterator[None]:
+    """Without the filter, if that is among what is missing."""
+    real = seccomp.base, seccomp.seal
+    if "filter" in missing:
+        seccomp.base = seccomp.seal = lambda *_, **__: b""  # type: ignore[assignment]
+    yield
+    seccomp.base, seccomp.seal = real
+
+
+def attempt(name: str, known: dict[str, Any], missing: tuple[str, ...], *, cold: bool) -> str:
+    body, wins, _ = ATTACKS[name]
+    code = marshal.dumps(compile(f"{PRELUDE}\ndef attack(args):\n    return {body}\n", "executor.py", "exec"))
+    box = known["box"]
+    walls = Walls(
+        binds=(box, str(Path(known["canary"]).parent)) if "show" in missing else (box,),
+        masks=() if "masks" in missing else (f"{box}/.ssh",),
+        wall_s=5.0,
+    )
+    with weakened(missing), contextlib.closing(Pool(warm=0 if cold else 1, without=frozenset(missing))) as pool:
+        ended = pool.run(Job(code, known, CONTEXT, walls), lambda *_: {"value": 0})
+    if ended.message is None:
+        return "GONE" if wins == "GONE" and not ended.hostile else f"ended by {ended.signal}"
+    if "reply" not in ended.message:
+        return f"no: {ended.message['error']}"
+    said = str(ended.message["reply"]["entries"][0]).replace(known["secret"], "SECRET")
+    won = (wins in said) if wins in ("SECRET", "name=", "fd=") else (said == wins or (not wins and said.isdigit()))
+    return "won" if won else f"no: {said[:80]}"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder, contextlib.ExitStack() as stack:
+        root = Path(folder)
+        box, out = root / "box", root / "outside"
+        (box / ".ssh").mkdir(parents=True)
+        out.mkdir()
+        secret = "canary-of-an-ordinary-user"
+        for path in (out / "canary", box / ".ssh" / "key", box / "seen"):
+            path.write_text(secret)
+        os.environ["ESCAPE_CANARY"] = secret
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        abstract = stack.enter_context(socket.socket(socket.AF_UNIX))
+        abstract.bind(f"\0escape-{os.getpid()}")
+        abstract.listen()
+        stack.enter_context(probe._process_with_secret(secret))
+        known = {
+            "canary": str(out / "canary"), "box": str(box), "secret": secret, "port": listener.getsockname()[1],
+            "name": f"escape-{os.getpid()}", "pid": _child(),
+        }  # fmt: skip
+        got = {}
+        for name, (_, _, missing) in ATTACKS.items():
+            got[name] = [attempt(name, known, (), cold=cold) for cold in (False, True)]
+            if "no control" not in missing:
+                got[name].append(attempt(name, known, missing, cold=True))
+        print(json.dumps({"uid": os.getuid(), "probe": probe.probe("", 30), "got": got}))  # noqa: T201
+
+
+def _child() -> int:
+    return int(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,364 @@
+"""The pool with real sandboxes: what it hands out works, and it recovers from the death of anything in it."""
+
+import contextlib
+import marshal
+import os
+import signal
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metnos.core.errors import SandboxError
+from metnos.sandbox.pool import Ended, Job, Pool
+from metnos.sandbox.profile import Walls, find_bwrap
+from support import at_once
+
+CONTEXT = {"dry_run": False, "limit": 10, "workspace": "", "utc_offset_s": 0, "now": 0.0}
+
+
+def job(body: str, **walls: Any) -> Job:
+    source = f"import os, time\n\ndef run(args, ctx):\n    {body}"
+    code = marshal.dumps(compile(source, "executor.py", "exec"))
+    return Job(code, {"n": 1}, CONTEXT, Walls(**{"wall_s": 10.0, **walls}))
+
+
+def refuse(message: dict[str, Any], _: int | None) -> Any:
+    return {"value": message["op"]}
+
+
+ECHO = job("return {'entries': [os.getpid()]}")
+SLOW = job("time.sleep(0.4); return {'entries': ['slow']}")
+
+
+def reply(ended: Ended) -> Any:
+    assert ended.message is not None, ended
+    return ended.message["reply"]["entries"]
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    pool = Pool(warm=2)
+    yield pool
+    pool.close()
+
+
+def children(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def parts(pool: Pool) -> tuple[int, int, list[int]]:
+    """Bubblewrap, the zygote and its children, as the machine numbers them."""
+    assert pool._zygote is not None
+    bwrap, first = pool._zygote._process.pid, pool._zygote.pid
+    below = children(first)
+    zygote = below[0] if below else first
+    return bwrap, zygote, children(zygote)
+
+
+def eventually(true: Callable[[], bool]) -> bool:
+    for _ in range(200):
+        if true():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("cold", [False, True])
+def test_a_call_is_answered(pool: Pool, cold: bool) -> None:
+    ended = pool.run(ECHO, refuse, cold=cold)
+    assert reply(ended) == [1]
+    assert (ended.signal, ended.timed_out, ended.too_much, ended.hostile) == (0, False, False, False)
+
+
+def test_questions_go_to_the_broker_and_its_answers_back(pool: Pool) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def broker(message: dict[str, Any], descriptor: int | None) -> Any:
+        asked.append(message | {"size": os.fstat(descriptor).st_size if descriptor is not None else None})
+        return {"value": 7}
+
+    body = "open('/tmp/x', 'w').write('four'); return {'entries': [ctx.trash('/a'), ctx.put('/b', '/tmp/x')]}"
+    assert reply(pool.run(job(body), broker)) == [7, 7]
+    assert [(each["op"], each["path"], each["size"]) for each in asked] == [("trash", "/a", None), ("put", "/b", 4)]
+
+
+def test_what_the_broker_raises_ends_the_call(pool: Pool) -> None:
+    def broker(*_: Any) -> Any:
+        raise KeyError("no")
+
+    with pytest.raises(KeyError):
+        pool.run(job("ctx.trash('/a')"), broker)
+    assert reply(pool.run(ECHO, refuse)) == [1]
+
+
+def test_a_child_serves_one_call(pool: Pool) -> None:
+    body = "import builtins; seen = getattr(builtins, 'seen', 0); builtins.seen = 1; return {'entries': [seen]}"
+    assert [reply(pool.run(job(body), refuse)) for _ in range(5)] == [[0]] * 5
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_an_idle_child_that_dies_is_replaced(pool: Pool, how: int) -> None:
+    pool.run(ECHO, refuse)
+    _, _, idle = parts(pool)
+    assert idle
+    for pid in idle:
+        os.kill(pid, how)
+    assert reply(pool.run(ECHO, refuse)) == [1]
+    assert reply(pool.run(ECHO, refuse)) == [1]
+
+
+def test_many_idle_children_that_die_are_replaced() -> None:
+    with contextlib.closing(Pool(warm=6)) as pool:
+        pool.run(ECHO, refuse)
+        eventually(lambda: len(parts(pool)[2]) == 6)
+        for pid in parts(pool)[2]:
+            os.kill(pid, signal.SIGKILL)
+        assert reply(pool.run(ECHO, refuse)) == [1]
+
+
+def _killing(pool: Pool, which: Callable[[Pool], int]) -> Ended:
+    """Make a slow call and kill something under it."""
+    pool.run(ECHO, refuse)
+    with ThreadPoolExecutor(1) as threads:
+        idle = set(parts(pool)[2])
+        slow = threads.submit(pool.run, SLOW, refuse)
+        time.sleep(0.15)
+        os.kill(which(pool) if which is not _busy else _busy(pool, idle), signal.SIGKILL)
+        return slow.result(timeout=8)
+
+
+def _busy(pool: Pool, idle: set[int] = frozenset()) -> int:  # type: ignore[assignment]
+    """The child that was taken: the oldest."""
+    return min(parts(pool)[2])
+
+
+@pytest.mark.parametrize("which", [_busy, lambda pool: parts(pool)[1], lambda pool: parts(pool)[0]],
+                         ids=["the child", "the zygote", "bubblewrap"])  # fmt: skip
+def test_a_call_whose_sandbox_is_killed_ends_and_the_next_one_works(pool: Pool, which: Callable[[Pool], int]) -> None:
+    ended = _killing(pool, which)
+    assert ended.message is None or reply(ended) == ["slow"]  # whoever kills bubblewrap alone may leave the rest
+    assert not ended.hostile
+    assert reply(pool.run(ECHO, refuse)) == [1]
+
+
+def test_a_zygote_that_died_between_two_calls_is_replaced(pool: Pool) -> None:
+    for which in (0, 1):
+        pool.run(ECHO, refuse)
+        os.kill(parts(pool)[which], signal.SIGKILL)  # type: ignore[arg-type]
+        time.sleep(0.05)
+        assert reply(pool.run(ECHO, refuse)) == [1]
+
+
+@pytest.mark.parametrize("cold", [False, True])
+def test_eight_threads_share_a_pool(cold: bool) -> None:
+    with contextlib.closing(Pool(warm=2)) as pool, ThreadPoolExecutor(8) as threads:
+        bodies = [job(f"time.sleep(0.01); return {{'entries': [{number}]}}") for number in range(16)]
+        ended = list(threads.map(lambda each: pool.run(each, refuse, cold=cold), bodies))
+    assert [reply(each) for each in ended] == [[number] for number in range(16)]
+
+
+def test_a_call_within_a_call(pool: Pool) -> None:
+    def broker(*_: Any) -> Any:
+        return {"value": reply(pool.run(ECHO, refuse))}
+
+    assert reply(pool.run(job("return {'entries': [ctx.call('x', {})]}"), broker)) == [[1]]
+
+
+def test_closing_ends_everything_and_a_closed_pool_starts_again(pool: Pool) -> None:
+    pool.run(ECHO, refuse)
+    bwrap, zygote, below = parts(pool)
+    pool.close()
+    pool.close()
+    assert all(eventually(lambda pid=pid: gone(pid)) for pid in (bwrap, zygote, *below))
+    assert reply(pool.run(ECHO, refuse)) == [1]
+
+
+def test_closing_under_a_running_call_ends_it(pool: Pool) -> None:
+    pool.run(ECHO, refuse)
+    with ThreadPoolExecutor(1) as threads:
+        slow = threads.submit(pool.run, job("time.sleep(8)"), refuse)
+        time.sleep(0.15)
+        pool.close()
+        assert slow.result(timeout=5).message is None
+
+
+def test_a_fork_gets_sandboxes_of_its_own(pool: Pool) -> None:
+    pool.run(ECHO, refuse)
+    before = parts(pool)[:2]
+
+    def work() -> Any:
+        got = reply(pool.run(ECHO, refuse))
+        mine = parts(pool)[:2]
+        pool.close()
+        return got, mine
+
+    ((got, theirs),) = at_once([work])
+    assert got == [1]
+    assert set(theirs).isdisjoint(before)
+    assert reply(pool.run(ECHO, refuse)) == [1]
+    assert parts(pool)[:2] == before
+
+
+def test_when_its_process_dies_nothing_is_left() -> None:
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            pool = Pool(warm=2)
+            pool.run(ECHO, refuse)
+            bwrap, zygote, below = parts(pool)
+            threading.Thread(target=pool.run, args=(job("time.sleep(30)"), refuse), daemon=True).start()
+            time.sleep(0.1)
+            os.write(writer, " ".join(map(str, (bwrap, zygote, *below, *parts(pool)[2]))).encode())
+            time.sleep(30)
+        os._exit(0)
+    os.close(writer)
+    pids = [int(word) for word in os.read(reader, 1000).split()]
+    os.close(reader)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert len(pids) >= 4
+    assert all(eventually(lambda pid=pid: gone(pid)) for pid in pids)
+
+
+def test_a_missing_bubblewrap_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError) as caught:
+        Pool(str(tmp_path / "none")).run(ECHO, refuse)
+    assert "config set sandbox.bwrap" in caught.value.fix
+
+
+def _script(folder: Path, text: str) -> str:
+    script = folder / "bwrap"
+    script.write_text(text)
+    script.chmod(stat.S_IRWXU)
+    return str(script)
+
+
+def _open() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+BROKEN = {
+    "says why and ends": "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+    "ends": "#!/bin/sh\nexit 3\n",
+    "hangs": "#!/bin/sh\nexec sleep 60\n",
+    "is no program": "nonsense",
+    "does not say what it started": "#!/bin/bash\nargs=()\nwhile [ $# -gt 0 ]; do\n  if [ \"$1\" = --info-fd ]; then\n"
+    "    eval \"echo nonsense >&$2; exec $2>&-\"; shift 2\n  else args+=(\"$1\"); shift; fi\ndone\n"
+    f"exec {find_bwrap('')} \"${{args[@]}}\"\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cold", [False, True])
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_start_that_breaks_is_an_error_and_leaves_nothing(tmp_path: Path, how: str, cold: bool) -> None:
+    pool = Pool(_script(tmp_path, BROKEN[how]), timeout_s=1.0)
+    before, processes = _open(), set(children(os.getpid()))
+    with pytest.raises(SandboxError) as caught:
+        pool.run(ECHO, refuse, cold=cold)
+    assert caught.value.fix
+    assert eventually(lambda: set(children(os.getpid())) <= processes)
+    assert _open() <= before
+    if how == "says why and ends":
+        assert "sysctl" in caught.value.fix
+
+
+def test_a_start_that_hangs_inside_leaves_nothing(tmp_path: Path) -> None:
+    """Bubblewrap itself is well, and what it started says nothing: its first process must not be left behind."""
+    mark = f"60.{os.getpid()}"
+    text = f"#!/bin/bash\nargs=()\nwhile [ \"$1\" != -- ]; do args+=(\"$1\"); shift; done\n" \
+           f"exec {find_bwrap('')} \"${{args[@]}}\" -- /usr/bin/sleep {mark}\n"  # fmt: skip
+
+    def left() -> list[int]:
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if mark.encode() in path.read_bytes().split(b"\0"):
+                    found.append(int(path.parent.name))
+        return found
+
+    with pytest.raises(SandboxError, match="in time"):
+        Pool(_script(tmp_path, text), timeout_s=0.5).run(ECHO, refuse)
+    try:
+        assert eventually(lambda: not left())
+    finally:
+        for pid in left():
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_calls_leave_no_descriptor_and_no_process_behind() -> None:
+    with contextlib.closing(Pool(warm=1)) as pool:
+        pool.run(ECHO, refuse)
+        before, processes = _open(), set(children(os.getpid()))
+        for body in ("return {'entries': []}", "1 / 0", "os._exit(3)", "os.close(3)", "time.sleep(9)"):
+            for cold in (False, True):
+                pool.run(job(body, wall_s=0.3), refuse, cold=cold)
+        assert eventually(lambda: _open() <= before)
+        assert set(children(os.getpid())) == processes
+
+
+def test_walls_that_cannot_be_built_are_an_error(pool: Pool) -> None:
+    with pytest.raises(SandboxError, match="the walls could not be built"):
+        pool.run(job("return {'entries': []}", binds=("/nonexistent/folder",)), refuse)
+    assert reply(pool.run(ECHO, refuse)) == [1]
+
+
+@pytest.mark.parametrize(
+    ("body", "walls", "check"),
+    [
+        ("time.sleep(9)", {"wall_s": 0.3}, lambda ended: ended.timed_out),
+        ("return {'entries': ['x' * 3000]}", {"output_bytes": 1000}, lambda ended: ended.too_much),
+        ("os._exit(3)", {}, lambda ended: ended.exit_code == 3),
+        ("import ctypes; ctypes.CDLL(None).syscall(101, 0, 0, 0, 0)", {}, lambda ended: ended.hostile),
+        ("import ctypes; ctypes.string_at(0)", {}, lambda ended: ended.signal == signal.SIGSEGV),
+        ("x = 1 / 0", {}, lambda ended: ended.message["error"] == "ZeroDivisionError"),
+        ("raise SystemExit", {}, lambda ended: ended.message["error"] == "SystemExit"),
+        ("open('/nowhere/else')", {}, lambda ended: ended.reached == ["/nowhere/else"]),
+    ],
+)
+@pytest.mark.parametrize("cold", [False, True])
+def test_how_a_call_ended_is_told(pool: Pool, body: str, walls: dict[str, Any], check: Any, cold: bool) -> None:
+    ended = pool.run(job(body, **walls), refuse, cold=cold)
+    assert check(ended), ended
+
+
+def test_nobody_waits_for_one_that_asks_and_never_listens(pool: Pool) -> None:
+    """The answers fill its channel: whoever writes them must give up when the call's time is over."""
+    body = (
+        'import struct; line = ctx._talk._socket; line.settimeout(0.2); q = b\'{"op":"x"}\';'
+        " q = struct.pack('!I', len(q)) + q\n    try:\n        while True:\n            line.sendall(q * 100)\n"
+        "    except OSError:\n        time.sleep(60)"
+    )
+    with ThreadPoolExecutor(1) as threads:
+        made = threads.submit(pool.run, job(body, wall_s=0.5), lambda *_: {"value": "x" * 1000})
+        try:
+            assert made.result(timeout=4).timed_out
+        finally:
+            pool.close()
+
+
+def test_starting_and_stopping_is_told(pool: Pool) -> None:
+    told: list[tuple[str, int]] = []
+    pool.on_start = lambda pid: told.append(("start", pid))
+    pool.on_stop = lambda pid: told.append(("stop", pid))
+    pool.run(ECHO, refuse, cold=True)
+    assert [what for what, _ in told] == ["start", "stop"]
+    pool.run(ECHO, refuse)
+    pool.close()
+    assert [what for what, _ in told] == ["start", "stop"] * 2
+    assert told[0][1] == told[1][1] != told[2][1] == told[3][1]

@@ -1,0 +1,160 @@
+"""A zygote from outside, and for an ordinary user: the same walls through user namespaces instead of root's rights."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import metnos
+from metnos.core.errors import SandboxError
+from metnos.sandbox import zygote as zygotes
+from metnos.sandbox.channel import Closed
+from metnos.sandbox.zygote import Zygote
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def zygote() -> Iterator[Zygote]:
+    zygote = Zygote("", warm=False, timeout_s=10)
+    yield zygote
+    zygote.close()
+
+
+def test_children_come_in_order_and_are_told_apart(zygote: Zygote) -> None:
+    for _ in range(3):
+        zygote.fork()
+    taken = [zygote.take() for _ in range(3)]
+    assert [channel.number for channel in taken] == [1, 2, 3]
+    zygote.kill(2)
+    status = taken[1].ending(5)
+    assert status is not None
+    assert os.WTERMSIG(status[0]) == signal.SIGKILL
+    assert taken[0].ending(0.05) is None
+    for channel in taken:
+        channel.close()
+
+
+def test_to_kill_what_is_gone_or_never_was_does_nothing(zygote: Zygote) -> None:
+    zygote.fork()
+    channel = zygote.take()
+    for number in (1, 1, 99):
+        zygote.kill(number)
+    assert channel.ending(5) is not None
+    channel.close()
+    zygote.fork()
+    zygote.take().close()
+
+
+def test_a_child_whose_channel_closes_ends(zygote: Zygote) -> None:
+    zygote.fork()
+    channel = zygote.take()
+    channel._socket.close()
+    status = channel.ending(5)
+    assert status is not None
+    assert os.WEXITSTATUS(status[0]) == 0
+
+
+def test_a_child_says_when_its_walls_cannot_be_built(zygote: Zygote) -> None:
+    zygote.fork()
+    channel = zygote.take()
+    channel.send({"walls": {}}, time.monotonic() + 5)
+    message, _ = channel.receive(time.monotonic() + 5, 1000)
+    assert message["op"] == "unsafe"
+    with pytest.raises(Closed):
+        channel.receive(time.monotonic() + 5, 1000)
+    channel.close()
+
+
+def test_a_dead_zygote_is_noticed(zygote: Zygote) -> None:
+    os.kill(zygote.pid, signal.SIGKILL)
+    for _ in range(200):
+        if not zygote.alive():
+            break
+        time.sleep(0.01)
+    assert not zygote.alive()
+    with pytest.raises(SandboxError, match="gone"):
+        zygote.fork()
+        zygote.take()
+    zygote.kill(1)  # no complaint
+
+
+def test_a_failure_inside_is_told_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = zygotes.profile.config
+    monkeypatch.setattr(
+        zygotes.profile, "config", lambda *args, **more: {**real(*args, **more), "preload": ["no_such_module"]}
+    )
+    with pytest.raises(SandboxError, match="no_such_module"):
+        Zygote("", warm=False, timeout_s=10)
+
+
+def test_it_is_started_with_one_descriptor_and_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ESCAPE_CANARY", "x")
+    reader, writer = os.pipe()
+    os.set_inheritable(writer, True)
+    with contextlib.closing(Zygote("", warm=False, timeout_s=10)) as zygote:
+        own = Path(f"/proc/{zygote._process.pid}")
+        assert own.joinpath("environ").read_bytes() == b""
+        below = Path(f"/proc/{zygote.pid}/task/{zygote.pid}/children").read_text().split()
+        for pid in (str(zygote.pid), *below):
+            assert b"ESCAPE" not in Path(f"/proc/{pid}/environ").read_bytes()
+            assert Path(f"/proc/self/fd/{writer}").readlink() not in [
+                path.readlink() for path in Path(f"/proc/{pid}/fd").iterdir()
+            ]
+    os.close(reader)
+    os.close(writer)
+
+
+# -- as an ordinary user
+
+
+@pytest.fixture(scope="module")
+def somebody() -> dict[str, object]:
+    """What `as_someone_else` found as uid 65534. Needs an interpreter that others may read: the system's."""
+    if os.getuid() != 0:
+        pytest.skip("everything else here already runs as an ordinary user")
+    system = Path("/usr/bin/python3")
+    version = [str(system), "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
+    if not system.exists() or subprocess.run(version, check=False).returncode:
+        pytest.skip("no system Python of 3.11 or newer")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(
+            Path(metnos.__file__).parent,
+            Path(folder) / "metnos",
+            ignore=shutil.ignore_patterns("__pycache__", "builtin"),
+        )
+        shutil.copy(HERE / "as_someone_else.py", folder)
+        for path in [Path(folder), *Path(folder).rglob("*")]:
+            path.chmod(0o755)
+        done = subprocess.run(
+            [str(system), "-S", f"{folder}/as_someone_else.py"], user=65534, group=65534, extra_groups=[],
+            env={"PYTHONPATH": folder}, cwd="/", text=True, capture_output=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_for_an_ordinary_user_the_probe_finds_nothing(somebody: dict[str, object]) -> None:
+    assert somebody["uid"] == 65534
+    assert somebody["probe"] == {what: [] for what in ("file", "environment", "network", "writing", "uid")}
+
+
+def test_for_an_ordinary_user_every_attack_is_held(somebody: dict[str, dict[str, list[str]]]) -> None:
+    held = {name: got[:2] for name, got in somebody["got"].items()}
+    assert not {name: got for name, got in held.items() if "won" in got}
+
+
+def test_for_an_ordinary_user_every_control_succeeds(somebody: dict[str, dict[str, list[str]]]) -> None:
+    controls = {name: got[2] for name, got in somebody["got"].items() if len(got) > 2}
+    assert len(controls) >= 14
+    assert not {name: got for name, got in controls.items() if got != "won" and got != "GONE"}
