@@ -94,17 +94,14 @@ class TestOneOption:
         )
 
     @pytest.mark.parametrize("number", ["nan", "inf", "-Infinity"])
-    @pytest.mark.xfail(strict=True, reason="float() takes them, and what is then said speaks of JSON values")
     def test_what_is_no_number_does_not_fit(self, number: str) -> None:
         with pytest.raises(UsageError, match="does not fit"):
             parse(taking(it=KINDS["number"]), ["--it", number])
 
-    @pytest.mark.xfail(strict=True, reason="what begins with a bracket is taken for JSON")
     @pytest.mark.parametrize("text", ["[draft].txt", "[", "[1] notes"])
     def test_a_name_may_begin_with_a_bracket(self, text: str) -> None:
         assert parse(taking(it=READS), ["--it", text]) == {"it": [text]}
 
-    @pytest.mark.xfail(strict=True, reason="it is said to be JSON and taken as text")
     @pytest.mark.parametrize(
         ("schema", "word", "value"),
         [

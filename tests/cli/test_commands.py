@@ -129,7 +129,13 @@ class TestAudit:
     def test_tail_show_and_verify(self, root: Path) -> None:
         lines = data(metnos("audit", "tail", "--json"))
         assert isinstance(lines, list)
-        kinds = ["key installed", "workspace created", "constitution pinned", "builtins installed", "builtins installed"]
+        kinds = [
+            "key installed",
+            "workspace created",
+            "constitution pinned",
+            "builtins installed",
+            "builtins installed",
+        ]
         assert [line["kind"] for line in lines] == kinds
         assert "builtins installed" in metnos("audit", "tail", "-n", "2").out
         assert "key installed" not in metnos("audit", "tail", "-n", "2").out

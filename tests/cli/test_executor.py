@@ -95,7 +95,6 @@ class TestSeeing:
             shown = say("executor", "run", *asked)
             assert (shown.code, "--older_than_days" in shown.out, "Examples" in shown.out) == (0, True, True)
 
-    @pytest.mark.xfail(strict=True, reason="an apostrophe in an example ends the quotes around it")
     def test_an_example_can_be_pasted_into_a_shell(self, say: Say) -> None:
         shown = say("executor", "run", "set_reminders", "--help").out
         lines = [line for line in shown.splitlines() if line.startswith("    metnos ")]
@@ -300,7 +299,6 @@ class TestVerifying:
         assert code.read_text() == before
         assert "executor quarantined" in say("audit", "tail").out
 
-    @pytest.mark.xfail(strict=True, reason="it is put back before anybody looks, so `verify` finds everything fine")
     def test_the_owner_is_told_that_a_builtin_was_changed(self, root: Path, say: Say) -> None:
         with (root / "executors/find_files/executor.py").open("a") as file:
             file.write("# one line more\n")

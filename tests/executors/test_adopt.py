@@ -82,7 +82,6 @@ def test_what_is_examined_is_tried_as_one_that_nobody_trusts(pool: Pool) -> None
     assert len(starts) == 2, "the third is refused before it needs one"
 
 
-@pytest.mark.xfail(strict=True, reason="what parses but does not compile is raised as SyntaxError by the first test")
 @pytest.mark.parametrize("line", ["    break\n", "    await args\n", "    nonlocal x\n", "    return {}\nreturn 5\n"])
 def test_code_that_does_not_compile_is_a_problem_and_no_crash(pool: Pool, line: str) -> None:
     found = steps(executor(manifest(), f"def run(args, ctx):\n{line}", TESTS), pool)

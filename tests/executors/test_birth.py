@@ -64,7 +64,6 @@ class TestReading:
         with pytest.raises(ManifestError, match="at least 3 tests, one of them with an input that fails"):
             parse(sheet(*tests))
 
-    @pytest.mark.xfail(strict=True, reason="the key alone counts, whatever number it has")
     def test_none_failed_is_no_failing_input(self) -> None:
         with pytest.raises(ManifestError):
             parse(sheet(*[{"name": "good", "expect": {"failed": 0}}] * 3))
@@ -115,7 +114,6 @@ class TestPassing:
         assert "NameError" in tried.problem
         assert "'nothing'" in tried.problem
 
-    @pytest.mark.xfail(strict=True, reason="a crash has the class `failed`, so a test that expects it passes")
     def test_a_crash_is_no_failure_that_one_may_expect(self, pool: Pool) -> None:
         assert try_(pool, "def run(args, ctx):\n    return nothing\n", {"expect_error": "failed"}).problem
 
@@ -161,7 +159,6 @@ class TestTheBox:
     def test_base64_that_is_none(self, pool: Pool, content: str) -> None:
         assert "base64 that is none" in try_(pool, HELLO, {"files": {"a": {"base64": content}}}).problem
 
-    @pytest.mark.xfail(strict=True, reason="ValueError from outside the classes that a trial expects")
     @pytest.mark.parametrize("files", [{"a": {"base64": "é"}}, {"a\0b": "x"}])
     def test_a_fixture_that_cannot_be_made(self, pool: Pool, files: dict[str, Any]) -> None:
         assert try_(pool, HELLO, {"files": files}).problem
@@ -251,7 +248,6 @@ def run(args, ctx):
         tried = try_(pool, source, {"args": {"url": "http://a.example/"}, "http": [page]}, self.HTTP)
         assert "does not declare" in tried.problem
 
-    @pytest.mark.xfail(strict=True, reason="the double takes the address apart with urlsplit, which raises ValueError")
     def test_an_address_that_is_none(self, pool: Pool) -> None:
         source = self.FETCH.replace('args["url"]', '"http://["')
         assert (

@@ -1,11 +1,12 @@
 """Before the owner has said yes: what a rehearsal may do, and what follows from what is seen in it."""
 
+import os
 from typing import Any
 
 import pytest
 
 from executors.calls import Pages
-from executors.hands import OWNER, home, mutator, run
+from executors.hands import OWNER, PATH, give, home, mutator, run
 from metnos.app import App
 from metnos.core.errors import ExecutorFailed, Refused, Waiting
 from metnos.executors.outcome import Outcome
@@ -106,8 +107,77 @@ class TestTheWorldOutside:
         assert not (home() / "box/a.txt").exists()
 
 
+class TestWhatTheYesIsFor:
+    @pytest.mark.xfail(strict=True, reason="a change is noted as shown before it is known whether it can be made")
+    @pytest.mark.parametrize(
+        ("tried", "done"),
+        [
+            ('ctx.write(path, "other")', 'ctx.write(path, "other", overwrite=True)'),
+            ('ctx.write(path, "other")', 'ctx.write(path, "other", append=True)'),
+            ("ctx.copy(other, path)", "ctx.copy(other, path, overwrite=True)"),
+        ],
+    )
+    def test_what_failed_in_the_rehearsal_was_not_shown(self, equipped: App, tried: str, done: str) -> None:
+        """The preview is empty, because the file was in the way; then it is replaced all the same."""
+        source = f"""
+        def run(args, ctx):
+            path, other = args["target"] + "/a.txt", args["target"] + "/b.txt"
+            if not ctx.dry_run:
+                {done}
+            try:
+                {tried}
+            except ctx.Failure:
+                pass
+            return {{"results": []}}
+        """
+        mutator(equipped, source)
+        (home() / "box").mkdir()
+        for name in ("a.txt", "b.txt"):
+            (home() / "box" / name).write_text(f"the owner's {name}")
+        item = waits(equipped, target="~/box")
+        assert equipped.inbox.find(item).body["preview"] == []
+        assert approve(equipped, item).kind == "not_permitted"
+        assert (home() / "box/a.txt").read_text() == "the owner's a.txt"
+
+    @pytest.mark.xfail(strict=True, reason="a producer is really run in a rehearsal, and so is what it calls")
+    def test_nothing_changes_through_a_producer_that_calls_a_mutator(self, full: App) -> None:
+        calls = """
+        def run(args, ctx):
+            ctx.call("delete_files", {"paths": [args["path"]]})
+            return {"entries": []}
+        """
+        can = {"fs": {"read": ["~/**"]}, "executor": {"call": ["delete_files"]}}
+        give(full, calls, args={"path": PATH}, capabilities=can)
+        source = """
+        def run(args, ctx):
+            ctx.call("read_files", {"path": args["target"]})
+            return {"results": []}
+        """
+        can = {"fs": {"write": ["~/**"]}, "executor": {"call": ["read_files"]}}
+        mutator(full, source, capabilities=can)
+        (home() / "a.txt").write_text("mine")
+        full.runner.preview(Call("write_files", {"target": "~/a.txt"}, OWNER, home()))
+        assert (home() / "a.txt").exists()
+        assert full.undo.actions() == []
+
+    @pytest.mark.xfail(strict=True, reason="effects are kept as JSON, which cannot hold a byte that is no text")
+    def test_a_file_whose_name_is_no_text(self, equipped: App) -> None:
+        source = """
+        import os
+
+        def run(args, ctx):
+            for name in os.listdir(args["target"]):
+                ctx.trash(args["target"] + "/" + name)
+            return {"results": []}
+        """
+        mutator(equipped, source, reversal="restore_trashed")
+        (home() / "box").mkdir()
+        (home() / "box" / os.fsdecode(b"\xff")).write_text("x")
+        assert approve(equipped, waits(equipped, target="~/box")).ok
+        assert list((home() / "box").iterdir()) == []
+
+
 class TestConsequences:
-    @pytest.mark.xfail(strict=True, reason="what is seen in a rehearsal has no consequence")
     @pytest.mark.parametrize(
         ("line", "state"),
         [

@@ -81,6 +81,10 @@ def test_the_constitution_and_the_settings_may_be_read_but_never_written(workspa
     assert why_forbidden(workspace.root / "PLAYBOOK.md", Access.WRITE) is None
 
 
+def test_the_index_of_executors_is_never_written(workspace: Workspace) -> None:
+    assert why_forbidden(workspace.mnest_db, Access.WRITE) is not None
+
+
 @given(st.sampled_from(OUT_OF_BOUNDS), st.data())
 def test_letter_case_and_depth_are_no_way_around(path: str, data: st.DataObject) -> None:
     spelled = "".join(data.draw(st.sampled_from([char.lower(), char.upper()])) for char in path)

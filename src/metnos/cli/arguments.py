@@ -5,6 +5,7 @@ does not fit is an error that names the option and what it should be.
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -59,16 +60,25 @@ def _schema(manifest: Manifest, name: str) -> Mapping[str, Any]:
 
 def _put(args: dict[str, Any], key: str, schema: Mapping[str, Any], text: str) -> None:
     if schema.get("type") == "array":
-        items = schema.get("items", {})
-        if text.startswith("[") or items.get("type") == "object":
-            value = _convert(key, schema, text)
-            args[key] = args.get(key, []) + (value if isinstance(value, list) else [value])
-        else:
-            args[key] = [*args.get(key, []), _convert(key, items, text)]
+        args[key] = args.get(key, []) + _items(key, schema, text)
     elif key in args:
         raise UsageError(f"--{key} was given twice", fix="It takes one value.")
     else:
         args[key] = _convert(key, schema, text)
+
+
+def _items(key: str, schema: Mapping[str, Any], text: str) -> list[Any]:
+    """One item, or with brackets a whole list of them; but the name of a file may begin with a bracket too."""
+    items = schema.get("items")
+    items = items if isinstance(items, dict) else {}
+    if items.get("type") != "array" and text.startswith("["):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        if isinstance(found, list) and (items.get("type") != "string" or all(isinstance(each, str) for each in found)):
+            return found
+    return [_convert(key, items, text)]
 
 
 def _convert(key: str, schema: Mapping[str, Any], text: str) -> Any:
@@ -77,21 +87,29 @@ def _convert(key: str, schema: Mapping[str, Any], text: str) -> Any:
         if kind == "integer":
             return int(text)
         if kind == "number":
-            return float(text)
+            return _finite(text)
         if kind == "boolean":
             return {"true": True, "false": False}[text.lower()]
-        if kind in ("array", "object"):
+        if kind != "string":
             return json.loads(text)
     except (ValueError, KeyError) as error:
         raise UsageError(f"--{key}: {text!r} does not fit", fix=f"It must be: {_kind(schema)}") from error
     return text
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
 def _kind(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if schema.get("type") == "array":
-        return f"{'path' if 'x-path' in schema else _kind(schema.get('items', {}))}, may be repeated"
+        items = schema.get("items")
+        return f"{'path' if 'x-path' in schema else _kind(items if isinstance(items, dict) else {})}, may be repeated"
     words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
     if "x-path" in schema:
         return "path"

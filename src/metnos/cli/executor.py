@@ -1,6 +1,7 @@
 """``metnos executor``: see, run, switch and sign executors."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -148,16 +149,19 @@ def revoke(choice: Choice, name: str, reason: str, yes: bool) -> None:
 @click.pass_obj
 def verify(choice: Choice, as_json: bool) -> int:
     """Check every executor against its signature, and quarantine what was changed. Exits with 1 if any was."""
-    catalog = open_app(choice).catalog
-    wrong = catalog.verify_all()
-    count = len(catalog.names())
+    app = open_app(choice)
+    restored = app.installed.restored
+    for name in restored:
+        note(f"{name} was not as it was shipped; it was quarantined, and put back from the package")
+    wrong = app.catalog.verify_all()
+    count = len(app.catalog.names())
     if as_json:
-        print_json({"checked": count, "wrong": [_data(look) for look in wrong]})
+        print_json({"checked": count, "wrong": [_data(look) for look in wrong], "restored": list(restored)})
     elif wrong:
         print_table(("name", "state", "wrong"), [(look.name, look.state, "; ".join(look.problems)) for look in wrong])
     else:
         click.echo(f"{counted(count, 'executor')}, each as it was signed")
-    return FAILED if wrong else FINE
+    return FAILED if wrong or restored else FINE
 
 
 @executor.command()
@@ -250,8 +254,8 @@ def _show_arguments(look: Look) -> None:
     click.secho("\nExamples", bold=True)
     for example in manifest.examples:
         click.echo(f"  {inert(example.say)}")
-        written = inert(json.dumps(example.args, ensure_ascii=False))
-        click.echo(f"    metnos executor run {manifest.name} --args '{written}'")
+        written = shlex.quote(json.dumps(example.args, ensure_ascii=False))
+        click.echo(f"    metnos executor run {manifest.name} --args {inert(written)}")
 
 
 def _change(choice: Choice, name: str, state: State, reason: str) -> None:

@@ -107,7 +107,7 @@ def parse(text: str, where: str = "tests.toml") -> tuple[BirthTest, ...]:
         found = error.errors()[0]
         place = ".".join(str(part) for part in found["loc"])
         raise ManifestError(f"{where}: `{place}` does not fit: {found['msg']}", fix="See docs/executors.md.") from error
-    if len(tests) < LEAST or not any(test.expect_error or "failed" in test.expect for test in tests):
+    if len(tests) < LEAST or not any(test.expect_error or test.expect.get("failed") for test in tests):
         raise ManifestError(
             f"{where} must hold at least {LEAST} tests, one of them with an input that fails", fix="Add one."
         )
@@ -152,7 +152,7 @@ class _Trial:
                 problem = "" if _picture(self._box) == before else "undone, the box is not as it was"
         except ExecutorFailed as error:
             problem = self._failure(error.kind, error.what)
-        except (MetnosError, OSError) as error:
+        except (MetnosError, OSError, ValueError) as error:
             problem = str(error)
         return Tried(self._test.name, problem, outcome)
 
@@ -173,6 +173,8 @@ class _Trial:
         return outcome, Undo(db, store, trash, self._refuse, self._clock, ids, _Silent())
 
     def _compare(self, outcome: Outcome) -> str:
+        if outcome.fault:
+            return f"it must not end like this: {outcome.message}"
         if not outcome.ok:
             return self._failure(outcome.kind, outcome.message)
         if self._test.expect_error:

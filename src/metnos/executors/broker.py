@@ -100,7 +100,7 @@ class Broker:
         self._reach = reach
         self._deadline = deadline  # of the monotonic clock: nothing is begun that would outlive the call
         self._shown = None if shown is None else set(shown)
-        self.noted: list[tuple[str, ...]] = []  # every change that was asked for and not refused here
+        self.noted: list[tuple[str, ...]] = []  # every change that was made, or in a rehearsal would have been
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
             "write": self._write,
             "put": self._put,
@@ -138,41 +138,42 @@ class Broker:
         path = self._target(message, "path")
         overwrite, append = _flag(message, "overwrite"), _flag(message, "append")
         content = _content(message)
-        self._expect("write", path, replacing=overwrite or append, content=sha256_hex(content))
-        return _done(self._doing.write(path, content, overwrite=overwrite, append=append))
+        how = "append" if append else "overwrite" if overwrite else ""
+        with self._expecting("write", path, how=how, content=sha256_hex(content)):
+            return _done(self._doing.write(path, content, overwrite=overwrite, append=append))
 
     def _put(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
         if descriptor is None:
             raise ExecutorFailed("no file came with it", kind="invalid")
         path, overwrite = self._target(message, "path"), _flag(message, "overwrite")
-        with _kept(descriptor) as (ours, digest):
-            self._expect("put", path, replacing=overwrite, content=digest)
+        with _kept(descriptor) as (ours, digest), self._expecting("put", path, how=_how(overwrite), content=digest):
             return _done(self._doing.put(path, ours, overwrite=overwrite))
 
     def _make_folder(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path", leading=True)
         self._declare("make_folder")
-        if not path.is_dir():
-            self._expect("make_folder", path)
-        return _done(self._doing.make_folder(path))
+        if path.is_dir():
+            return _done(self._doing.make_folder(path))
+        with self._expecting("make_folder", path):
+            return _done(self._doing.make_folder(path))
 
     def _move(self, message: Mapping[str, Any], _: int | None) -> Answer:
-        source = self._target(message, "source")
-        target = self._target(message, "target", beside=source)
-        overwrite = _flag(message, "overwrite")
-        self._expect("move", source, target, replacing=overwrite)
-        return _done(self._doing.move(source, target, overwrite=overwrite))
+        source, overwrite = self._target(message, "source"), _flag(message, "overwrite")
+        # Another name beside it may be taken, but not from something that the call did not name.
+        target = self._target(message, "target", beside=None if overwrite else source)
+        with self._expecting("move", source, target, how=_how(overwrite)):
+            return _done(self._doing.move(source, target, overwrite=overwrite))
 
     def _copy(self, message: Mapping[str, Any], _: int | None) -> Answer:
         source, target = self._source(message, "source"), self._target(message, "target")
         overwrite = _flag(message, "overwrite")
-        self._expect("copy", source, target, replacing=overwrite)
-        return _done(self._doing.copy(source, target, overwrite=overwrite))
+        with self._expecting("copy", source, target, how=_how(overwrite)):
+            return _done(self._doing.copy(source, target, overwrite=overwrite))
 
     def _trash(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path")
-        self._expect("trash", path)
-        return _done(self._doing.trash(path))
+        with self._expecting("trash", path):
+            return _done(self._doing.trash(path))
 
     def _look(self, message: Mapping[str, Any], _: int | None) -> Answer:
         """What is at a place that this call may change, or beside it: a name may have to be free."""
@@ -216,18 +217,20 @@ class Broker:
         if operation not in PATTERNS[self._manifest.reversal]:
             raise Breached(f"it tried to {operation}, which {self._manifest.reversal.value!r} cannot take back")
 
-    def _expect(self, operation: str, *paths: Path, replacing: bool = False, content: str = "") -> None:
-        """The reversal must know this operation, and the owner, if asked, must have been shown exactly it."""
+    @contextlib.contextmanager
+    def _expecting(self, operation: str, *paths: Path, how: str = "", content: str = "") -> Iterator[None]:
+        """Around a change: the reversal must know it, and the owner, if asked, must have been shown exactly it."""
         self._declare(operation)
-        if replacing:
+        if how:
             self._declare("replace")
-        effect = (operation, *map(str, paths), *([content] if content else ()))
+        effect = (f"{operation} {how}".rstrip(), *map(_letters, paths), *([content] if content else ()))
         if self._shown is not None and effect not in self._shown:
             raise ExecutorFailed(
                 f"this is not what was shown and approved: {operation} {' '.join(map(str, paths))}",
                 kind="not_permitted",
             )
-        self.noted.append(effect)
+        yield
+        self.noted.append(effect)  # only now: what failed in the rehearsal was not shown to anybody
 
     # -- everything else
 
@@ -329,6 +332,18 @@ def _plain(text: str) -> Path:
         elif part not in ("", "."):
             parts.append(part)
     return Path("/" + "/".join(parts))
+
+
+def _how(overwrite: bool) -> str:
+    return "overwrite" if overwrite else ""
+
+
+def _letters(path: Path) -> str:
+    """A path as text that any store can hold; one that is no text, by its bytes."""
+    try:
+        return str(path).encode().decode()
+    except UnicodeEncodeError:
+        return f"bytes {os.fsencode(path).hex()}"
 
 
 def _kind_of(path: Path) -> Answer:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from metnos.core.errors import ExecutorFailed
 from metnos.core.settings import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors.broker import Breached, Broker, Reach
@@ -123,4 +124,7 @@ def _is_risky(executor: Executor) -> bool:
 @lru_cache(maxsize=256)
 def _compiled(source: str) -> bytes:
     """Verified code, compiled once. A child could compile it too, but would do so at every call."""
-    return marshal.dumps(compile(source, "executor.py", "exec", dont_inherit=True))
+    try:
+        return marshal.dumps(compile(source, "executor.py", "exec", dont_inherit=True))
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise ExecutorFailed(f"its code cannot be compiled: {error}") from error

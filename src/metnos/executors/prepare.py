@@ -6,6 +6,7 @@ the walls show exactly the paths that were named, and of those nothing that is f
 paths, the scopes themselves are what is needed. Reads the disk; asks nobody and changes nothing.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,12 +66,12 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
         paths = [_canonical(text, place) for text in texts]
         for path in paths:
             _refuse_uncovered(path, readable if argument.mode == "read" else writable, argument.name, manifest.name)
-            if argument.mode == "read" and not path.exists():
+            if argument.mode == "read" and not _exists(path):
                 raise ExecutorFailed(f"there is no {path}", kind="not_found", fix="Check the spelling of the path.")
         filled[argument.name] = [str(path) for path in paths] if argument.many else str(paths[0])
         named[argument.mode] += paths
     modes = {argument.mode for argument in manifest.paths}
-    reads = named["read"] if "read" in modes else [each.root for each in readable if each.root.exists()]
+    reads = named["read"] if "read" in modes else [each.root for each in readable if _exists(each.root)]
     writes = named["write"] if "write" in modes else [each.root for each in writable]
     needs = [Need(Capability.FS_READ, str(path)) for path in reads]
     needs += [Need(Capability.FS_WRITE, str(path)) for path in writes]
@@ -88,14 +89,14 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
 
 def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits) -> Walls:
     """The walls around a permitted call: looks through every folder that it will see for what must stay hidden."""
-    shown = [path for path in (*prepared.reads, *prepared.writes) if path.exists()]
+    shown = [path for path in (*prepared.reads, *prepared.writes) if _exists(path)]
     visible = [path for path in shown if why_forbidden(path, Access.READ) is None]
     outermost = [path for path in visible if not any(path != other and path.is_relative_to(other) for other in visible)]
     masks = list(_masks(outermost))
     programs = manifest.capabilities.shell.exec
     return Walls(
         binds=tuple(map(str, outermost)),
-        folders=tuple({str(_existing(path)) for path in prepared.writes if not path.exists()}),
+        folders=tuple({str(_existing(path)) for path in prepared.writes if not _exists(path)}),
         masks=tuple(map(str, masks)),
         programs=programs.allow if programs else (),
         cpu_s=limits.cpu_s,
@@ -130,7 +131,8 @@ def hosts_of(manifest: Manifest, args: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _is_address(schema: Mapping[str, Any]) -> bool:
-    return "uri" in (schema.get("format"), schema.get("items", {}).get("format"))
+    items = schema.get("items")
+    return "uri" in (schema.get("format"), items.get("format") if isinstance(items, dict) else None)
 
 
 def _takes_address(manifest: Manifest) -> bool:
@@ -193,6 +195,11 @@ def _masks(folders: list[Path]) -> Iterator[Path]:
                 kind="too_large",
                 fix="Name a smaller folder.",
             ) from error
+
+
+def _exists(path: Path) -> bool:
+    """Whether it is there for us; below a folder that is closed to us, nothing is."""
+    return os.path.exists(path)  # noqa: PTH110 -- `Path.exists` raises where this says no
 
 
 def _existing(path: Path) -> Path:

@@ -198,6 +198,7 @@ class Runner:
             return nothing, Preview((*words, "what exactly it changes cannot be shown before it is done"), None)
         planning = self._parts.planning()
         outcome = self._perform(call, executor, prepared, planning, None)
+        self._answer_breach(executor, outcome)
         return outcome, Preview(planning.preview, outcome.effects)
 
     # -- acting
@@ -282,15 +283,19 @@ class Runner:
         index.record_use(catalog.db, use)
         line = journal.Line(to_text(now), outcome.ok, outcome.kind, int(outcome.wall_ms), int(outcome.cpu_ms))
         journal.append(catalog.folder_of(executor.name), line)
-        if outcome.breach is not Breach.NONE:
-            state = State.REVOKED if outcome.breach is Breach.REVOKE else State.QUARANTINE
-            self._punish(executor.name, state, outcome.message)
-        elif outcome.fault:
+        self._answer_breach(executor, outcome)
+        if outcome.fault and outcome.breach is Breach.NONE:
             # Whoever switched it on again after the last ones forgave them.
             since = max(now - quotas.DAY, executor.since or now - quotas.DAY)
             strikes = index.strikes_since(catalog.db, executor.name, since)
             if strikes >= self._parts.settings.strikes:
                 self._punish(executor.name, State.QUARANTINE, f"{strikes} faults of its own within a day")
+
+    def _answer_breach(self, executor: Executor, outcome: Outcome) -> None:
+        """Law 3, also in a rehearsal: what was tried counts."""
+        if outcome.breach is not Breach.NONE:
+            state = State.REVOKED if outcome.breach is Breach.REVOKE else State.QUARANTINE
+            self._punish(executor.name, state, outcome.message)
 
     def _punish(self, name: str, state: State, reason: str) -> None:
         with contextlib.suppress(MetnosError):  # another process may have been faster
@@ -315,7 +320,8 @@ class _Ended(Exception):
 
 def _is_quiet(manifest: Manifest) -> bool:
     """Whether a call leaves everything as it is and tells nobody."""
-    return manifest.kind is Kind.PRODUCER and manifest.capabilities.net.http is None
+    can = manifest.capabilities
+    return manifest.kind is Kind.PRODUCER and not (can.net.http or can.executor.call or can.model.chat)
 
 
 def _title(name: str, prepared: Prepared) -> str:

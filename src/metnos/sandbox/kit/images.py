@@ -2,15 +2,18 @@
 
 Rules: a picture is opened by the decoders that are named and no others, and unpacked only after its size was looked
 at; what is saved stands upright and holds nothing but pixels unless more is asked for. It is saved under the
-executor's private ``/tmp`` and nowhere else; the executor puts it into place through ``ctx``. Does not bound time.
+executor's private ``/tmp`` and nowhere else; the executor puts it into place through ``ctx``. Does not stop a picture
+that was begun: none is begun late.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+CPU_S = 2.5  # of the five that a call has: no picture is begun later
 LOCAL = "/tmp/picture"  # noqa: S108 -- the sandbox's own, and private
 BROKEN = (OSError, ValueError, SyntaxError, KeyError, TypeError, IndexError, OverflowError)
 ORIENTATION = 0x0112
@@ -29,7 +32,34 @@ WITH_METADATA = ("JPEG", "WEBP", "PNG", "TIFF")
 class Context(Protocol):
     """What of ``ctx`` is used here."""
 
+    limit: int
+    Failure: type[Exception]
+
     def fail(self, kind: str, message: str) -> NoReturn: ...
+
+    def failure(self, item: Any, kind: str, message: str) -> dict[str, Any]: ...
+
+
+def each(
+    paths: Iterable[str], make: Callable[[str, set[str]], dict[str, Any]], ctx: Context, cpu_s: float = CPU_S
+) -> dict[str, Any]:
+    """The reply: what ``make`` made of every picture, which is told what this call has put into the folder."""
+    results: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
+    taken: set[str] = set()
+    for path in dict.fromkeys(paths):
+        try:
+            if Path(path).is_dir():
+                ctx.fail("invalid", "a folder, not a picture")
+            if time.process_time() > cpu_s:
+                ctx.fail("too_large", "there was no time for this one: ask for fewer at once")
+            result = make(path, taken)
+        except ctx.Failure as error:
+            failures.append(ctx.failure(path, getattr(error, "kind", "failed"), str(error)))
+            continue
+        taken.add(result["to"])
+        results.append(result)
+    return {"results": results[: ctx.limit], "total": len(results), "failures": failures}
 
 
 def check_folder(folder: str, ctx: Context) -> None:

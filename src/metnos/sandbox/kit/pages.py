@@ -53,7 +53,7 @@ def collected(
         try:
             entry = entry_of(item, min(MOST_CHARACTERS, left))
         except ctx.Failure as error:
-            failures.append(ctx.failure(item, getattr(error, "kind", "failed"), getattr(error, "message", str(error))))
+            failures.append(ctx.failure(item, getattr(error, "kind", "failed"), str(error)))
             continue
         left -= len(entry["text"])
         entries.append(entry)

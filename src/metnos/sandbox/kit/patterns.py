@@ -7,15 +7,21 @@ bound. Does not bound how many texts are tried: whoever tries them looks at the 
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 CATEGORIES = {"DIGIT": r"\d", "NOT_DIGIT": r"\D", "SPACE": r"\s", "NOT_SPACE": r"\S", "WORD": r"\w", "NOT_WORD": r"\W"}
 # The longest text that is matched, by how many loops within loops the pattern may make of it.
 LONGEST = (20_000, 5_000, 600, 150, 80)
+
+
+class Context(Protocol):
+    """What of ``ctx`` is used here."""
+
+    def fail(self, kind: str, message: str) -> NoReturn: ...
 
 
 class Refused(ValueError):
@@ -27,6 +33,15 @@ class Guarded(NamedTuple):
 
     search: re.Pattern[str]
     longest: int
+
+
+def wanted(args: Mapping[str, Any], ctx: Context) -> Guarded:
+    """The `pattern` of an executor, by its `regex`, `ignore_case` and, where it has one, `whole_words`."""
+    words = {name: args[name] for name in ("regex", "ignore_case", "whole_words") if name in args}
+    try:
+        return guarded(args["pattern"], **words)
+    except Refused as error:
+        ctx.fail("invalid", f"`pattern` {error}")
 
 
 def guarded(text: str, *, regex: bool = True, ignore_case: bool = False, whole_words: bool = False) -> Guarded:

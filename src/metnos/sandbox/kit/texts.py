@@ -28,9 +28,9 @@ class Context(Protocol):
 
 def read(path: str, most: int, ctx: Context, advice: str = "") -> bytes:
     """All of a file; one that is larger than this is refused, with the advice after the reason."""
-    if not Path(path).is_file():
-        ctx.fail("invalid", "not a file")
     try:
+        if not Path(path).is_file():
+            ctx.fail(*(("invalid", "not a file") if Path(path).exists() else ("not_found", "gone")))
         with open(path, "rb") as file:
             data = file.read(most + 1)
     except OSError as error:

@@ -37,10 +37,7 @@ def run(args, ctx):
 
 def plan(paths, args, ctx):
     """The new path of each."""
-    try:
-        pattern, longest = patterns.guarded(args["pattern"], regex=args["regex"], ignore_case=args["ignore_case"])
-    except patterns.Refused as error:
-        ctx.fail("invalid", f"`pattern` {error}")
+    pattern, longest = patterns.wanted(args, ctx)
     targets, number = {}, args["start"]
     width = len(str(args["start"] + len(paths) - 1))  # so that they sort as they count
     for path in paths:

@@ -11,7 +11,7 @@ BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (cod
 
 
 def run(args, ctx):
-    search, longest = matcher(args, ctx)
+    search, longest = patterns.wanted(args, ctx)
     replace = replacer(search, args, ctx)
     results, failures = [], []
     for path in dict.fromkeys(args["paths"]):
@@ -27,14 +27,6 @@ def run(args, ctx):
         except ctx.Failure as error:
             failures.append(ctx.failure(path, error.kind, error.message))
     return {"results": results, "failures": failures}
-
-
-def matcher(args, ctx):
-    words = {name: args[name] for name in ("regex", "ignore_case", "whole_words")}
-    try:
-        return patterns.guarded(args["pattern"], **words)
-    except patterns.Refused as error:
-        ctx.fail("invalid", f"`pattern` {error}")
 
 
 def replacer(search, args, ctx):

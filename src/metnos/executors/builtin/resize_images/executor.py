@@ -1,6 +1,5 @@
 """Makes smaller copies of pictures in a folder. Nothing is ever replaced."""
 
-import time
 from pathlib import Path
 
 from metnos_kit import images
@@ -8,29 +7,15 @@ from metnos_kit import images
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP", "PPM")
 LONG_SUFFIXES = {"JPEG": ".jpeg", "TIFF": ".tiff"}
 MOST_UNPACKED = 140_000_000  # bytes of pixels: a call has 256 MB, and the copy needs some
-CPU_S = 2.5  # of the five that a call has: no picture is begun later
 
 
 def run(args, ctx):
     images.check_folder(args["to"], ctx)
     ctx.make_folder(args["to"])
-    results, failures, taken = [], [], set()
-    for path in dict.fromkeys(args["paths"]):
-        try:
-            result = shrink(path, taken, args, ctx)
-        except ctx.Failure as error:
-            failures.append(ctx.failure(path, error.kind, error.message))
-            continue
-        taken.add(result["to"])
-        results.append(result)
-    return {"results": results[: ctx.limit], "total": len(results), "failures": failures}
+    return images.each(args["paths"], lambda path, taken: shrink(path, taken, args, ctx), ctx)
 
 
 def shrink(path, taken, args, ctx):
-    if Path(path).is_dir():
-        ctx.fail("invalid", "a folder, not a picture")
-    if time.process_time() > CPU_S:
-        ctx.fail("too_large", "there was no time for this one: ask for fewer at once")
     with images.opened(path, FORMATS, ctx) as image:
         form = image.format if args["format"] == "keep" else args["format"].upper()
         target = images.check_free(Path(args["to"]) / new_name(Path(path), form), taken, ctx)

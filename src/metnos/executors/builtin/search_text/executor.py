@@ -15,7 +15,7 @@ CPU_S = 3.0  # a call has five seconds; what was found by then is given
 
 
 def run(args, ctx):
-    search, longest = matcher(args, ctx)
+    search, longest = patterns.wanted(args, ctx)
     limit = min(args.get("limit", ctx.limit), ctx.limit)
     state = {"entries": [], "total": 0, "characters": 0, "limit": limit, "context": args["context"]}
     failures = []
@@ -38,14 +38,6 @@ def run(args, ctx):
         if problem:
             failures.append(ctx.failure(path, "too_large", problem))
     return {"entries": state["entries"], "total": state["total"], "failures": failures}
-
-
-def matcher(args, ctx):
-    words = {name: args[name] for name in ("regex", "ignore_case", "whole_words")}
-    try:
-        return patterns.guarded(args["pattern"], **words)
-    except patterns.Refused as error:
-        ctx.fail("invalid", f"`pattern` {error}")
 
 
 def files_of(paths, names, failures, ctx):
