@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 
 from metnos.core.errors import ExecutorFailed
 from metnos.core.workspace import Workspace
-from metnos.executors.broker import Broker, Reach
+from metnos.executors.broker import Broker
 from metnos.executors.effect_rules import Doing
 from metnos.executors.manifest import Manifest
 from metnos.executors.prepare import Place, Prepared, prepare
+from metnos.executors.reach import Reach
 from metnos.executors.signature import Origin
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor

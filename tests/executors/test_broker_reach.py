@@ -7,8 +7,9 @@ import pytest
 
 from executors.calls import ADDRESS, AT_HOME, ELSEWHERE, Pages, broker, manifest, reach, ready
 from metnos.core.errors import ExecutorFailed, NotTrusted, Refused, Waiting
-from metnos.executors.broker import Breached, Broker, Reach
+from metnos.executors.broker import Breached, Broker
 from metnos.executors.effect_plan import Planning
+from metnos.executors.reach import Reach
 from metnos.executors.trash import Trash
 from metnos.law.forbidden import refuse_forbidden
 from metnos.sandbox.web import Web

@@ -12,10 +12,10 @@ from executors.boxes import Box
 from executors.calls import READ, WRITE, executor, manifest, mutating, reach, ready
 from metnos.core.settings import ExecutorSettings
 from metnos.core.workspace import Workspace
-from metnos.executors.broker import Reach
 from metnos.executors.manifest import Manifest
 from metnos.executors.outcome import Breach, Outcome
 from metnos.executors.perform import Setting, When, perform
+from metnos.executors.reach import Reach
 from metnos.executors.state import State
 from metnos.sandbox.pool import Pool
 
@@ -156,7 +156,7 @@ class TestChanges:
         path.write_text("old")
         ended = stage.play(WRITING, self.SOURCE, target="a.txt")
         assert ended.ok
-        assert [effect[:2] for effect in ended.effects] == [("write overwrite", str(path))]
+        assert [effect[:2] for effect in ended.effects] == [("write over", str(path))]
         assert (ended.writes, ended.write_bytes, path.read_text()) == (1, 3, "new")
         stage.box.undo.undo(ended.action)
         assert path.read_text() == "old"
@@ -164,7 +164,7 @@ class TestChanges:
     def test_of_a_dry_run_are_only_named(self, stage: Stage) -> None:
         ended = stage.play(WRITING, self.SOURCE, dry=True, target="a.txt")
         assert (ended.ok, ended.action) == (True, "")
-        assert [effect[:2] for effect in ended.effects] == [("write overwrite", str(stage.box.home / "a.txt"))]
+        assert [effect[:2] for effect in ended.effects] == [("write", str(stage.box.home / "a.txt"))]
         assert not (stage.box.home / "a.txt").exists()
 
     def test_before_a_crash_are_counted_too(self, stage: Stage) -> None:

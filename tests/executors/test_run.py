@@ -276,7 +276,7 @@ class TestDryRun:
         mutator(full, WRITE)
         outcome, preview = full.runner.preview(Call("write_files", {"target": "~/a.txt"}, OWNER, home()))
         assert outcome.ok
-        assert preview.effects == (("write overwrite", str(home() / "a.txt"), sha256_hex(b"new")),)
+        assert preview.effects == (("write", str(home() / "a.txt"), sha256_hex(b"new")),)
         assert not (home() / "a.txt").exists()
         assert full.undo.actions() == []
 

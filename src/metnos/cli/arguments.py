@@ -27,12 +27,13 @@ def parse(manifest: Manifest, words: Sequence[str]) -> dict[str, Any]:
         schema = _schema(manifest, name)
         key = name.replace("-", "_")
         if schema.get("type") == "boolean" and not has_value:
-            args[key] = not (waiting and waiting[0] == "false")
-            waiting = waiting[1:] if waiting and waiting[0] in ("true", "false") else waiting
+            said = waiting[0].lower() if waiting else ""
+            args[key] = said != "false"
+            waiting = waiting[1:] if said in ("true", "false") else waiting
             continue
         if not has_value:
             if not waiting:
-                raise UsageError(f"--{name} needs a value", fix=_kind(schema))
+                raise UsageError(f"--{name} needs a value", fix=f"It must be: {_kind(schema)}")
             value = waiting.pop(0)
         _put(args, key, schema, value)
     return args

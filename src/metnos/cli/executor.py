@@ -12,7 +12,7 @@ from metnos.app import App
 from metnos.cli import FAILED, FINE, Choice, arguments
 from metnos.cli.executor_making import new, rebuild, sign, test_
 from metnos.cli.opening import open_app
-from metnos.cli.output import counted, inert, json_option, note, print_json, print_table
+from metnos.cli.output import confirm, counted, inert, json_option, note, print_json, print_table
 from metnos.core.errors import InboxError, UsageError, Waiting
 from metnos.executors import words
 from metnos.executors.catalog import Look
@@ -140,7 +140,7 @@ def quarantine(choice: Choice, name: str, reason: str) -> None:
 def revoke(choice: Choice, name: str, reason: str, yes: bool) -> None:
     """Cancel an executor for good: the same code can never be signed again."""
     if not yes:
-        click.confirm(f"Revoking {name} cannot be taken back. Revoke it?", abort=True)
+        confirm(f"Revoking {name} cannot be taken back. Revoke it?")
     _change(choice, name, State.REVOKED, reason)
 
 

@@ -1,15 +1,19 @@
 """``metnos executor new|test|sign|rebuild``: make executors of your own."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from metnos.app import App
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.opening import open_app
-from metnos.cli.output import counted, inert
+from metnos.cli.output import confirm, counted, inert
 from metnos.core import files
 from metnos.core.errors import ExecutorError, UsageError
-from metnos.executors import adopt, template, words
-from metnos.executors.verdict import Executor
+from metnos.executors import template, words
+
+if TYPE_CHECKING:
+    from metnos.executors.verdict import Executor
 
 
 @click.command()
@@ -38,7 +42,7 @@ def new(choice: Choice, name: str) -> None:
 def test_(choice: Choice, name: str) -> int:
     """Check an executor's code and run its birth tests in the sandbox. Signs nothing."""
     app = open_app(choice)
-    passed = _examine(app, adopt.draft(app.catalog, name))
+    passed = _examine(app, _draft(app, name))
     if passed:
         click.echo(f"All well. To make it usable: metnos executor sign {name}")
     return FINE if passed else FAILED
@@ -52,15 +56,15 @@ def test_(choice: Choice, name: str) -> int:
 def sign(choice: Choice, name: str, reason: str, yes: bool) -> int:
     """Check an executor, show what it may do, and sign it if you say yes."""
     app = open_app(choice)
-    draft = adopt.draft(app.catalog, name)
+    draft = _draft(app, name)
     if not _examine(app, draft):
         raise ExecutorError(f"{name} was not signed", fix="Mend what is named above.")
     click.secho(f"\n{name} may", bold=True)
     for line in words.capabilities(draft.manifest):
         click.echo(f"  {inert(line)}")
-    click.echo(f"  {words.effect(draft.manifest)}")
+    click.echo(f"Effect: {words.effect(draft.manifest)}.")
     if not yes:
-        click.confirm("Sign it?", abort=True)
+        confirm("Sign it?")
     signed = app.catalog.sign(name, reason, expected=draft.digest)
     click.echo(f"{name} {signed.version} is signed and active.")
     return FINE
@@ -74,7 +78,15 @@ def rebuild(choice: Choice) -> None:
     click.echo(f"{counted(len(entered), 'executor')} entered.")
 
 
-def _examine(app: App, draft: Executor) -> bool:
+def _draft(app: App, name: str) -> "Executor":
+    from metnos.executors import adopt  # the gate and the birth tests; few commands need them
+
+    return adopt.draft(app.catalog, name)
+
+
+def _examine(app: App, draft: "Executor") -> bool:
+    from metnos.executors import adopt
+
     passed = True
     for step in adopt.examine(draft, app.pool, app.settings.executors):
         passed = passed and not step.problem

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from metnos.core.errors import UsageError
 from metnos.core.records import Check, Level
 
 COLOURS = {Level.GREEN: "green", Level.YELLOW: "yellow", Level.RED: "red"}
@@ -64,6 +65,13 @@ def print_check(check: Check, width: int) -> None:
 def counted(number: int, noun: str) -> str:
     """``1 line``, ``2 lines``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def confirm(question: str) -> None:
+    """Go on only after a yes. Where nobody is there to be asked, say how to do it all the same."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"nobody is there to be asked: {question}", fix="Say yes beforehand: --yes")
+    click.confirm(question, abort=True)
 
 
 def note(text: str) -> None:

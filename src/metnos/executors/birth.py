@@ -26,10 +26,10 @@ from metnos.core.ids import UlidMaker
 from metnos.core.settings import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import effects, undo_schema
-from metnos.executors.broker import Reach
 from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, prepare
+from metnos.executors.reach import Reach
 from metnos.executors.scope import names_workspace
 from metnos.executors.state import State
 from metnos.executors.trash import Trash

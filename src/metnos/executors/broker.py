@@ -15,20 +15,19 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from metnos.core.canon import canonical_path, sha256_hex
 from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError
 from metnos.executors import scope
-from metnos.executors.effect_rules import MAX_FILE, Doing
+from metnos.executors.effect_rules import MAX_FILE, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared
+from metnos.executors.reach import Reach
 from metnos.law.forbidden import Access, refuse_forbidden
 from metnos.law.need import Need, http_need, sounds_like_home
 from metnos.law.permit import Effects
-from metnos.sandbox.web import Fetched
 
 _CREATING = frozenset({"write", "put", "copy", "make_folder"})
 # What each reverse pattern can take back.
@@ -40,46 +39,12 @@ PATTERNS: dict[Reversal, frozenset[str]] = {
     Reversal.RESTORE_TRASHED: frozenset({"trash", "make_folder"}),
     Reversal.IRREVERSIBLE: _CREATING | {"replace", "move", "trash"},
 }
+_PLAIN_NAMES = {"append": "write"}
 Answer = dict[str, Any]
 
 
 class Breached(Exception):
     """The executor asked for what its manifest does not declare."""
-
-
-class Fetching(Protocol):
-    """The web, or a recorded double of it. ``allow`` is asked about every host that would be spoken to."""
-
-    def fetch(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        body: bytes,
-        *,
-        max_bytes: int,
-        allow: Callable[[str, str, list[str]], Need],
-        screen: Callable[[str, str], None] | None = None,
-        timeout_s: float | None = None,
-    ) -> Fetched: ...
-
-
-class NoWeb:
-    """Stands where the web stands in a dry run: nothing leaves the machine before the owner said yes."""
-
-    def fetch(self, method: str, url: str, headers: Mapping[str, str], body: bytes, **_: Any) -> Fetched:  # noqa: ARG002
-        raise ExecutorFailed("in a dry run nothing is fetched and nothing sent", kind="unavailable")
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """The ways out that a broker has, beside files."""
-
-    web: Fetching
-    facts: Callable[[str], list[Any]]
-    call: Callable[[str, Mapping[str, Any]], Any]
-    chat: Callable[[str, int], str] | None
-    decide: Callable[[Need], bool]  # whether a need beyond the permit is one that nobody has to be asked about
 
 
 class Broker:
@@ -135,45 +100,50 @@ class Broker:
     # -- files
 
     def _write(self, message: Mapping[str, Any], _: int | None) -> Answer:
-        path = self._target(message, "path")
+        path, content = self._target(message, "path"), _content(message)
         overwrite, append = _flag(message, "overwrite"), _flag(message, "append")
-        content = _content(message)
-        how = "append" if append else "overwrite" if overwrite else ""
-        with self._expecting("write", path, how=how, content=sha256_hex(content)):
-            return _done(self._doing.write(path, content, overwrite=overwrite, append=append))
+        if overwrite or append:
+            self._declare("replace")
+
+        def do(replacing: bool) -> Done:
+            return self._doing.write(path, content, overwrite=overwrite and replacing, append=append and replacing)
+
+        return self._change("append" if append else "write", (path,), sha256_hex(content), overwrite or append, do)
 
     def _put(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
         if descriptor is None:
             raise ExecutorFailed("no file came with it", kind="invalid")
-        path, overwrite = self._target(message, "path"), _flag(message, "overwrite")
-        with _kept(descriptor) as (ours, digest), self._expecting("put", path, how=_how(overwrite), content=digest):
-            return _done(self._doing.put(path, ours, overwrite=overwrite))
+        path, overwrite = self._target(message, "path"), self._replacing(message)
+        with _kept(descriptor) as (ours, digest):
+            return self._change(
+                "put", (path,), digest, overwrite, lambda over: self._doing.put(path, ours, overwrite=over)
+            )
 
     def _make_folder(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path", leading=True)
         self._declare("make_folder")
         if path.is_dir():
             return _done(self._doing.make_folder(path))
-        with self._expecting("make_folder", path):
-            return _done(self._doing.make_folder(path))
+        return self._change("make_folder", (path,), "", False, lambda _: self._doing.make_folder(path))
 
     def _move(self, message: Mapping[str, Any], _: int | None) -> Answer:
-        source, overwrite = self._target(message, "source"), _flag(message, "overwrite")
+        source, overwrite = self._target(message, "source"), self._replacing(message)
         # Another name beside it may be taken, but not from something that the call did not name.
         target = self._target(message, "target", beside=None if overwrite else source)
-        with self._expecting("move", source, target, how=_how(overwrite)):
-            return _done(self._doing.move(source, target, overwrite=overwrite))
+        return self._change(
+            "move", (source, target), "", overwrite, lambda over: self._doing.move(source, target, overwrite=over)
+        )
 
     def _copy(self, message: Mapping[str, Any], _: int | None) -> Answer:
         source, target = self._source(message, "source"), self._target(message, "target")
-        overwrite = _flag(message, "overwrite")
-        with self._expecting("copy", source, target, how=_how(overwrite)):
-            return _done(self._doing.copy(source, target, overwrite=overwrite))
+        return self._change(
+            "copy", (source, target), "", self._replacing(message),
+            lambda over: self._doing.copy(source, target, overwrite=over),
+        )  # fmt: skip
 
     def _trash(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path")
-        with self._expecting("trash", path):
-            return _done(self._doing.trash(path))
+        return self._change("trash", (path,), "", False, lambda _: self._doing.trash(path))
 
     def _look(self, message: Mapping[str, Any], _: int | None) -> Answer:
         """What is at a place that this call may change, or beside it: a name may have to be free."""
@@ -217,20 +187,27 @@ class Broker:
         if operation not in PATTERNS[self._manifest.reversal]:
             raise Breached(f"it tried to {operation}, which {self._manifest.reversal.value!r} cannot take back")
 
-    @contextlib.contextmanager
-    def _expecting(self, operation: str, *paths: Path, how: str = "", content: str = "") -> Iterator[None]:
-        """Around a change: the reversal must know it, and the owner, if asked, must have been shown exactly it."""
-        self._declare(operation)
-        if how:
+    def _replacing(self, message: Mapping[str, Any]) -> bool:
+        overwrite = _flag(message, "overwrite")
+        if overwrite:
             self._declare("replace")
-        effect = (f"{operation} {how}".rstrip(), *map(_letters, paths), *([content] if content else ()))
-        if self._shown is not None and effect not in self._shown:
-            raise ExecutorFailed(
-                f"this is not what was shown and approved: {operation} {' '.join(map(str, paths))}",
-                kind="not_permitted",
-            )
-        yield
-        self.noted.append(effect)  # only now: what failed in the rehearsal was not shown to anybody
+        return overwrite
+
+    def _change(
+        self, operation: str, paths: tuple[Path, ...], content: str, overwrite: bool, do: Callable[[bool], Done]
+    ) -> Answer:
+        """Make one change. The reversal must know it, and the owner, if asked, must have been shown exactly it."""
+        self._declare(_PLAIN_NAMES.get(operation, operation))
+        named = (*map(_letters, paths), *([content] if content else ()))
+        if self._shown is not None:
+            # Whether something is replaced was shown too: what appeared there since stays.
+            overwrite = overwrite and os.path.lexists(paths[-1])
+            if (_effect(operation, overwrite), *named) not in self._shown:
+                words = f"{operation} {' '.join(map(str, paths))}"
+                raise ExecutorFailed(f"this is not what was shown and approved: {words}", kind="not_permitted")
+        done = do(overwrite)
+        self.noted.append((_effect(operation, done.replaced), *named))  # what failed was shown to nobody
+        return _done(done)
 
     # -- everything else
 
@@ -334,8 +311,8 @@ def _plain(text: str) -> Path:
     return Path("/" + "/".join(parts))
 
 
-def _how(overwrite: bool) -> str:
-    return "overwrite" if overwrite else ""
+def _effect(operation: str, replacing: bool) -> str:
+    return f"{operation} over" if replacing else operation
 
 
 def _letters(path: Path) -> str:

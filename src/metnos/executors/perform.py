@@ -14,12 +14,13 @@ from typing import Any
 from metnos.core.errors import ExecutorFailed
 from metnos.core.settings import ExecutorSettings
 from metnos.core.workspace import Workspace
-from metnos.executors.broker import Breached, Broker, Reach
+from metnos.executors.broker import Breached, Broker
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.outcome import Breach, Judged, Outcome, judge, judge_reach
 from metnos.executors.prepare import Prepared, build_walls
+from metnos.executors.reach import Reach
 from metnos.executors.scope import names_workspace
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor

@@ -20,7 +20,6 @@ from metnos.core.ids import UlidMaker
 from metnos.core.settings import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import index, journal, quotas
-from metnos.executors.broker import Fetching, NoWeb, Reach
 from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting, Effects
@@ -28,6 +27,7 @@ from metnos.executors.manifest import Kind, Manifest, Reversal
 from metnos.executors.outcome import Breach, Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, Prepared, prepare
+from metnos.executors.reach import Fetching, NoWeb, Reach
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.law.audit import Audit

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from metnos.core.canon import Json, canonical_json, canonical_path, sha256_file, sha256_hex
 from metnos.core.clock import Clock
-from metnos.core.errors import MetnosError, Refused, Waiting
+from metnos.core.errors import ExecutorFailed, MetnosError, Refused, Waiting
 from metnos.law import constitution, levels
 from metnos.law.capability import Capability
 from metnos.law.constitution import Constitution
@@ -127,8 +127,8 @@ class Policy:
         """The permit for this act. Raises `Refused`, or `Waiting` with the question that the owner has to answer."""
         try:
             return self._permit(ask, preview)
-        except (Refused, Waiting):
-            raise
+        except (Refused, Waiting, ExecutorFailed):
+            raise  # what failed in the rehearsal is no permit either, and says itself why
         except Exception as error:  # the border of the choke point: whatever fails here means no
             raise _refused_by(error) from error
 

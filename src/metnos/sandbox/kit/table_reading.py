@@ -7,6 +7,7 @@ does not fit into memory is the caller's to bound.
 """
 
 import codecs
+import contextlib
 import csv
 import datetime
 import itertools
@@ -196,21 +197,21 @@ class Reader:
                 self.ctx.fail("too_large", f"it unpacks to more than {MOST_UNPACKED} bytes")
             if "xl/workbook.xml" not in archive.namelist():
                 self.ctx.fail("unreadable", "not a workbook")
-        book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
-        try:
+        # As a file: of a path openpyxl would ask for the right ending.
+        with (
+            open(self.path, "rb") as file,
+            contextlib.closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book,
+        ):
             titles = [sheet.title for sheet in book.worksheets]
             wanted = self.args.get("table") or (titles[0] if titles else "")
             if wanted not in titles:
                 self.ctx.fail("not_found", f"there is no such sheet; there are: {', '.join(titles)[:500] or 'none'}")
             sheet = book[wanted]
             sheet.reset_dimensions()  # what the file claims of its size may be anything
-            rows = (
-                row for row in self._timed(sheet.iter_rows(values_only=True)) if any(cell is not None for cell in row)
-            )
+            timed = self._timed(sheet.iter_rows(values_only=True))
+            rows = (row for row in timed if any(cell is not None for cell in row))
             names = unique(next(rows, ())) if self.args["header"] else []
             yield from (make_row(names, map(plain, row)) for row in rows)
-        finally:
-            book.close()
 
     def _timed(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         for row in rows:

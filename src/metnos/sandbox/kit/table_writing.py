@@ -5,6 +5,7 @@ Rules: the file is made under the executor's private ``/tmp`` and nowhere else; 
 Does not say where the file goes, nor whether it may replace one.
 """
 
+import contextlib
 import csv
 import itertools
 import json
@@ -110,16 +111,17 @@ class Writer:
         book = openpyxl.Workbook(write_only=True)
         sheet = book.create_sheet(re.sub(r"[\[\]:*?/\\]", " ", self.table)[:31].strip("' ") or "table")
         guarded = 0
-        for number, values in enumerate(itertools.chain([names], ([row.get(name) for name in names] for row in rows))):
-            self._hurry(number)
-            line = []
-            for value in values:
-                made = WriteOnlyCell(sheet, value=self._content(value, number))
-                if made.data_type == "f":
-                    made.data_type = "s"  # text, whatever it begins with
-                    guarded += 1
-                line.append(made)
-            sheet.append(line)
+        with contextlib.closing(sheet):  # also when it ends in the middle
+            for number, values in enumerate(
+                itertools.chain([names], ([row.get(name) for name in names] for row in rows))
+            ):
+                self._hurry(number)
+                line = [WriteOnlyCell(sheet, value=self._content(value, number)) for value in values]
+                for made in line:
+                    if made.data_type == "f":
+                        made.data_type = "s"  # text, whatever it begins with
+                        guarded += 1
+                sheet.append(line)
         book.save(self.local)
         return guarded
 
