@@ -300,10 +300,11 @@ def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]
         yield Check.red("settings", error.what, error.fix)
         settings = Settings.model_construct()
     yield probe.check(settings.sandbox.bwrap, settings.sandbox.timeout_s)
+    telling = _check_clock(workspace, clock)  # now: opening the workspace may write to the audit by this very clock
     yield from _check_workspace(workspace, clock)
     yield _check_disk(workspace, settings)
     yield reach.check(settings.models.main)
-    yield _check_clock(workspace, clock)
+    yield telling
 
 
 def _check_python() -> Check:

@@ -46,7 +46,9 @@ def court(opened: app.App, monkeypatch: pytest.MonkeyPatch) -> Court:
 
 
 def type_in(*line: str) -> Result:
-    return CliRunner().invoke(commands.inbox, line, obj=Choice(None), catch_exceptions=True)
+    return CliRunner().invoke(
+        commands.inbox, line, obj=Choice(None), help_option_names=["-h", "--help"], catch_exceptions=True
+    )
 
 
 def question(court: Court, *, irreversible: bool = False) -> str:

@@ -24,7 +24,9 @@ def court(opened: app.App, monkeypatch: pytest.MonkeyPatch) -> Court:
 
 def type_in(*line: str) -> Result:
     # Click's own runner gives no exit code for what a command returns; the program's `main` does.
-    return CliRunner().invoke(commands.policy, line, obj=Choice(None), standalone_mode=False)
+    return CliRunner().invoke(
+        commands.policy, line, obj=Choice(None), help_option_names=["-h", "--help"], standalone_mode=False
+    )
 
 
 def test_the_table() -> None:

@@ -21,7 +21,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
 
 
 def run(command: click.Command, *arguments: str) -> Result:
-    return CliRunner().invoke(command, arguments, obj=None)
+    return CliRunner().invoke(command, arguments, obj=None, help_option_names=["-h", "--help"])
 
 
 def write(box: Box, name: str) -> str:
@@ -52,10 +52,10 @@ def test_asks_and_takes_no_for_an_answer(box: Box, monkeypatch: pytest.MonkeyPat
     write(box, "x")
     assert isinstance(run(undo_commands.undo).exception, UsageError)
     monkeypatch.setattr(undo_commands, "_on_a_terminal", lambda: True)
-    refused = CliRunner().invoke(undo_commands.undo, input="n\n")
+    refused = CliRunner().invoke(undo_commands.undo, help_option_names=["-h", "--help"], input="n\n")
     assert "nothing was changed" in refused.output
     assert (box.home / "x").exists()
-    agreed = CliRunner().invoke(undo_commands.undo, input="y\n")
+    agreed = CliRunner().invoke(undo_commands.undo, help_option_names=["-h", "--help"], input="y\n")
     assert "Undone" in agreed.output
     assert not (box.home / "x").exists()
 
