@@ -71,6 +71,7 @@ class Pool:
         self._lock = threading.Lock()
         self._zygote: Zygote | None = None
         self._ordered = 0
+        self._collecting: list[threading.Thread] = []
         self._pid = os.getpid()
         self.on_start: Callable[[int], None] = lambda _: None
         self.on_stop: Callable[[int], None] = lambda _: None
@@ -90,6 +91,9 @@ class Pool:
     def close(self) -> None:
         with self._lock:
             self._drop()
+            for collecting in self._collecting:
+                collecting.join()
+            self._collecting = []
 
     # -- children
 
@@ -105,8 +109,7 @@ class Pool:
                 finally:
                     channel.close()
             finally:
-                zygote.close()
-                self.on_stop(zygote.pid)
+                self._put_away(zygote)
             return
         zygote, channel = self._take()
         try:
@@ -118,6 +121,16 @@ class Pool:
                 # Only now: making the next one would have taken time from this one.
                 if zygote is self._zygote:
                     self._order(zygote, self._warm - self._ordered)
+
+    def _put_away(self, zygote: Zygote) -> None:
+        """End a cold sandbox at once, and collect what is left of it beside: its caller has waited enough."""
+        zygote.end()
+        self.on_stop(zygote.pid)
+        collecting = threading.Thread(target=zygote.close, daemon=True)
+        collecting.start()
+        with self._lock:
+            self._collecting = [each for each in self._collecting if each.is_alive()]
+            self._collecting.append(collecting)
 
     def _start(self, *, warm: bool) -> Zygote:
         zygote = Zygote(self._bwrap, warm=warm, timeout_s=self._timeout_s, without=self._without)
@@ -152,7 +165,7 @@ class Pool:
     def _parent(self) -> Zygote:
         if self._pid != os.getpid():
             # A fork brought this pool along: the zygote belongs to the process that started it.
-            self._zygote, self._ordered, self._pid = None, 0, os.getpid()
+            self._zygote, self._ordered, self._collecting, self._pid = None, 0, [], os.getpid()
         if self._zygote is None or not self._zygote.alive():
             self._drop()
             self._zygote = self._start(warm=True)

@@ -61,7 +61,7 @@ def probe(bwrap: str, timeout_s: float) -> Reached:
     source = Path(__file__).with_name("reach.py")
     code = marshal.dumps(compile(source.read_bytes(), "executor.py", "exec"))
     pool = Pool(bwrap, warm=0, timeout_s=timeout_s)
-    with _canaries() as asked:
+    with contextlib.closing(pool), _canaries() as asked:
         control = _ask([sys.executable, "-I", "-S", str(source)], {**asked, "what": [*_QUIET, "network"]}, timeout_s)
         unproven = [what for what in _CONTROL if not control[what]]
         if unproven:

@@ -3,8 +3,8 @@
 Rules: calls in `syscalls.HARMLESS` are allowed; hostile ones kill the process; everything else is "not permitted". Some
 are judged by their arguments: a new process or namespace (`clone`), a socket (refused; of a rare family, killed), a
 pair of sockets, `ioctl`, `fcntl` and `prctl`. Another architecture, or the 32-bit ways into the kernel, kill. There are
-two filters, since the kernel takes a third of a millisecond over the large one: `base` is installed before the call is
-known, `seal` with it, and of two verdicts the kernel takes the harsher. Pure.
+two filters, since the kernel takes a third of a millisecond over the large one: `base` is installed once in the zygote,
+`seal` with each call, and of two verdicts the kernel takes the harsher. Pure.
 
 The program is a binary tree over the call's number, because the kernel walks it for every number when it is installed.
 """
@@ -71,7 +71,7 @@ def machine(name: str = "") -> Machine:
 
 @cache
 def base(allowing: frozenset[str] = frozenset(), on: Machine | None = None) -> bytes:
-    """The filter that is installed ahead of time: everything but what building the walls itself needs.
+    """The filter of the zygote, which its children inherit: everything but what building the walls needs.
 
     ``allowing`` lets named calls through that it would stop: only the escape suite uses it.
     """
@@ -82,7 +82,7 @@ def base(allowing: frozenset[str] = frozenset(), on: Machine | None = None) -> b
         verdicts |= _numbers(on, table, ALLOW, allowing)
     connected = _judge(_SECOND, _PAIRS, ALLOW, _EPERM)
     special = {
-        on.clone: _return(ALLOW) if "unshare" in allowing else _clone(may_fork=True),
+        on.clone: _return(ALLOW),  # the zygote makes its children by it; `seal` judges it
         on.socket: _return(ALLOW) if "socket" in allowing else _judge(_FIRST, _ASKED_FOR, _EPERM, KILL),
         on.socketpair: _return(ALLOW) if "socketpair" in allowing else _judge(_FIRST, (_LOCAL,), connected, _EPERM),
         on.fcntl: _return(ALLOW) if "fcntl" in allowing else _judge(_SECOND, _FCNTLS, _EPERM, ALLOW),

@@ -59,6 +59,7 @@ class Zygote:
         python = profile.this_python()
         program = profile.find_bwrap(bwrap)
         self._lock = threading.Lock()
+        self._over = False
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LINE_BYTES)
         self._line.settimeout(timeout_s)
@@ -98,14 +99,20 @@ class Zygote:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def close(self) -> None:
-        """End it and every child."""
+    def end(self) -> None:
+        """Kill it and every child. What is left of it waits to be collected by `close`."""
+        self._over = True
         self._line.close()
         if not self.pid:
             self._process.kill()
-        else:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(self.pid, signal.SIGKILL)
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End it and every child, and leave nothing."""
+        if not self._over:  # a number that was killed once may be another's by now
+            self.end()
         try:
             self._process.wait(_PATIENCE_S)  # it reaps what was killed, and ends
         except subprocess.TimeoutExpired:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # importing it would double the time of a cold start
 HOST = "/host"  # where the zygote sees the machine; no child does
 _NEW_ROOT = "/new"
 _EMPTY_FILE = "/.empty"
+_AS_IT_IS = 0
 _SYSTEM_FLAGS = kernel.READ_ONLY | kernel.NO_SETUID | kernel.NO_DEVICES
 _MASK_FLAGS = _SYSTEM_FLAGS | kernel.NO_PROGRAMS
 _ROOT_BYTES, _ROOT_FILES, _TMP_FILES = 4 << 20, 65536, 8192
@@ -32,27 +33,31 @@ _ALL = (1 << 16) - 1
 _TMP_RIGHTS = _ALL & ~(_EXECUTE | _DEVICE_IOCTL | 1 << 6 | 1 << 11)  # no devices are made there
 
 
+def furnish(config: dict[str, Any]) -> None:
+    """Once, in the zygote: hide programs and install the filter that every child has from its birth."""
+    for folder in config["hidden"]:
+        if os.path.isdir(folder):
+            _cover(folder)
+            kernel.restrict_mount(folder, _SYSTEM_FLAGS)
+    if config["filter"]:
+        kernel.filter_calls(config["filter"])
+
+
 def prepare(config: dict[str, Any]) -> int | None:
     """A root for one child, and the rules that will hold in it. Still has the rights to mount; knows no call yet."""
     kernel.mount_tmpfs(_NEW_ROOT, size=_ROOT_BYTES, files=_ROOT_FILES, mode="0755")
     for path in config["system"]:
-        _attach("/", path, _SYSTEM_FLAGS, owners=None)
+        _attach("/", path, _AS_IT_IS, owners=None)  # bubblewrap made these read-only
     for path, target in config["links"]:
         os.symlink(target, _NEW_ROOT + path)
     _make_empty_file(_NEW_ROOT + _EMPTY_FILE)
     _make_folder(_NEW_ROOT + "/dev")
-    _attach("/", "/dev/null", kernel.READ_ONLY | kernel.NO_SETUID | kernel.NO_PROGRAMS, owners=None)
+    _attach("/", "/dev/null", _AS_IT_IS, owners=None)
     _make_folder(_NEW_ROOT + "/tmp")
     kernel.mount_tmpfs(_NEW_ROOT + "/tmp", size=config["tmp_bytes"], files=_TMP_FILES, mode="1777")
-    for folder in config["hidden"]:
-        if os.path.isdir(_NEW_ROOT + folder):
-            _cover(_NEW_ROOT + folder)
-            kernel.restrict_mount(_NEW_ROOT + folder, _SYSTEM_FLAGS)
     rules = _landlock_rules(_NEW_ROOT, []) if config["landlock"] else None
     if config["drop_rights"]:
         kernel.forbid_new_rights()
-    if config["filter"]:
-        kernel.filter_calls(config["filter"])
     return rules
 
 
@@ -126,13 +131,8 @@ def _attach(root: str, path: str, flags: int, owners: int | None) -> None:
     os.close(at)
     is_folder = stat.S_ISDIR(os.fstat(found).st_mode)
     tree = kernel.clone_tree(found)
-    try:
-        kernel.restrict_tree(tree, flags, owners=owners)
-    except OSError:
-        if owners is None:
-            raise
-        # A file system that cannot translate owners shows its files as they are: then only what all may read is read.
-        kernel.restrict_tree(tree, flags)
+    if flags != _AS_IT_IS or owners is not None:
+        _restrict(tree, flags, owners)
     target = _NEW_ROOT + path
     if is_folder:
         _make_folder(target)
@@ -142,6 +142,16 @@ def _attach(root: str, path: str, flags: int, owners: int | None) -> None:
     kernel.attach_tree(tree, target)
     os.close(found)
     os.close(tree)
+
+
+def _restrict(tree: int, flags: int, owners: int | None) -> None:
+    try:
+        kernel.restrict_tree(tree, flags, owners=owners)
+    except OSError:
+        if owners is None:
+            raise
+        # A file system that cannot translate owners shows its files as they are: then only what all may read is read.
+        kernel.restrict_tree(tree, flags)
 
 
 def _show_programs(programs: list[str]) -> None:

@@ -129,6 +129,7 @@ def main(packed: bytes) -> None:
         for name in config["preload"]:
             __import__(name)
         zygote = Zygote(config, line)
+        walls.furnish(config)
     except BaseException as error:
         line.send(b"E" + f"{type(error).__name__}: {error}"[:500].encode())
         os._exit(1)
