@@ -1,8 +1,10 @@
 """What the sandbox costs: a call that does nothing, warm and cold, against starting a bare Python in the same round.
 
-``call`` is the sandbox alone (`metnos.sandbox.pool`), with one folder bound, as most calls have one; ``whole road`` is
-the same executor through the one door: verified, decided, permitted, audited twice on the disk, recorded. Also runs ten
-thousand warm calls and looks for what they left behind. Does not measure the executors' own work.
+``call`` is the sandbox alone (`metnos.sandbox.pool`), with one folder bound, as most calls have one. A *warm* call
+finds a child that waits: calls come with a pause in which the next child is made. *Back to back* there is no pause, so
+each call also waits for the making of children, on as many cores as there are; that has no target. ``whole road`` is an
+executor through the one door, with the same pause: verified, decided, permitted, audited twice on the disk, recorded.
+Also runs ten thousand warm calls and looks for what they left behind. Does not measure the executors' own work.
 """
 
 import marshal
@@ -26,6 +28,7 @@ PURPOSE = "a call in the sandbox, warm and cold, against starting python3 -I -S 
 
 _WARM_CALLS, _COLD_CALLS, _STARTS = 40, 5, 5  # in one round
 _ROUNDS, _BUDGET_S = 15, 30.0
+_PAUSE_S = 0.015  # enough to make the next child
 _MANY = 10_000
 _MOST_WARM, _MOST_COLD = 0.25, 3.0  # set by the specification, for the median of one call
 _CODE = marshal.dumps(compile("def run(args, ctx):\n    return {'entries': []}\n", "executor.py", "exec"))
@@ -39,10 +42,11 @@ def run(data: Path) -> list[Measure]:  # noqa: ARG001 -- needs none
         try:
             _warm_up(pool, job)
             measures = [
+                _against_start("warm call", lambda: _p50(pool, job, _WARM_CALLS), _MOST_WARM, "sandbox alone"),
+                _against_start("back to back", lambda: _p50(pool, job, _WARM_CALLS, pause_s=0.0), None, "no pause"),
                 _against_start(
-                    "warm call", lambda: _p50(pool, job, _WARM_CALLS, cold=False), _MOST_WARM, "sandbox alone"
+                    "cold call", lambda: _p50(pool, job, _COLD_CALLS, cold=True, pause_s=0.0), _MOST_COLD, "made for it"
                 ),
-                _against_start("cold call", lambda: _p50(pool, job, _COLD_CALLS, cold=True), _MOST_COLD, "made for it"),
                 _whole_road(folder),
             ]
             return [*measures, *_leaks(pool, job)]
@@ -72,7 +76,7 @@ def _whole_road(folder: Path) -> Measure:
         opened.runner.run(call)
 
         def median() -> float:
-            return _median([_timed(lambda: opened.runner.run(call)) for _ in range(_WARM_CALLS)])
+            return _median([_timed(lambda: opened.runner.run(call), _PAUSE_S) for _ in range(_WARM_CALLS)])
 
         return _against_start("whole road", median, None, "show_time: policy, permit, audit, sandbox")
     finally:
@@ -122,8 +126,8 @@ def _warm_up(pool: Pool, job: Job) -> None:
         _answer(pool, job, cold=False)
 
 
-def _p50(pool: Pool, job: Job, calls: int, *, cold: bool) -> float:
-    return _median([_timed(lambda: _answer(pool, job, cold=cold)) for _ in range(calls)])
+def _p50(pool: Pool, job: Job, calls: int, *, cold: bool = False, pause_s: float = _PAUSE_S) -> float:
+    return _median([_timed(lambda: _answer(pool, job, cold=cold), pause_s) for _ in range(calls)])
 
 
 def _answer(pool: Pool, job: Job, *, cold: bool) -> Any:
@@ -136,7 +140,8 @@ def _start() -> float:
     return _median([_timed(lambda: subprocess.run(line, env={}, check=True)) for _ in range(_STARTS)])
 
 
-def _timed(work: Any) -> float:
+def _timed(work: Any, pause_s: float = 0.0) -> float:
+    time.sleep(pause_s)
     started = time.perf_counter()
     work()
     return (time.perf_counter() - started) * 1000

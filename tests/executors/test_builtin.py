@@ -55,6 +55,7 @@ def test_the_list_of_digests_is_up_to_date() -> None:
     assert listed == measure(FOLDER), "run `make docs`"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_it_lives(name: str, pool: Pool) -> None:
     """Gate and birth tests, the same way as for an executor that anybody else wrote."""
