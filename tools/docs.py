@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[1]
 BUILTIN = ROOT / "src" / "metnos" / "executors" / "builtin"
 _MADE = "<!-- Made from the code by `make docs`. Edit the code, not this file. -->"
 _BEGIN, _END = "<!-- {}: made by `make docs` -->", "<!-- end of {} -->"
+# How a page shows a command: as a terminal of this width would, with the options that the program itself takes.
+SHOWN: dict[str, Any] = {"terminal_width": 100, "max_content_width": 100, "help_option_names": ["-h", "--help"]}
 
 
 def configuration() -> str:
@@ -54,7 +56,8 @@ def commands() -> str:
         " that lists something takes `--json`. Colours and tables appear on a terminal; a pipe gets plain text.", "",
     ]  # fmt: skip
     for path, command in _walk(cli, "metnos"):
-        context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
+        command._help_option = None  # click remembers the first one, which may be of another context than ours
+        context = click.Context(command, info_name=path, **SHOWN)
         lines += [f"## `{path}`", "", "```text", command.get_help(context).strip(), "```", ""]
     return "\n".join(lines)
 
@@ -62,7 +65,7 @@ def commands() -> str:
 def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
-        context = click.Context(command)
+        context = click.Context(command, **SHOWN)
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
             if inner is not None:

@@ -165,6 +165,7 @@ class Web:
         """Verifies against the system's authorities; made once, because reading them takes a while."""
         if self._tls is None:
             self._tls = ssl.create_default_context()
+            self._tls.minimum_version = ssl.TLSVersion.TLSv1_2  # some systems' own setting allows less
         return self._tls
 
 
