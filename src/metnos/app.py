@@ -141,8 +141,13 @@ class App:
 
     @cached_property
     def pool(self) -> Pool:
-        settings = self.settings
-        return Pool(settings.sandbox.bwrap, warm=settings.executors.warm, timeout_s=settings.sandbox.timeout_s)
+        """The sandboxes of this process, births included: a panic reaches all of them."""
+        from metnos.executors.run import watch
+
+        sandbox = self.settings.sandbox
+        pool = Pool(sandbox.bwrap, warm=self.settings.executors.warm, timeout_s=sandbox.timeout_s)
+        watch(pool, self.halts)
+        return pool
 
     @cached_property
     def undo(self) -> "Undo":
@@ -163,6 +168,7 @@ class App:
         from metnos.executors.effects import Effects
         from metnos.executors.run import Parts, Runner
         from metnos.law.policy import Policy, unchanged
+        from metnos.sandbox.facts import facts
         from metnos.sandbox.web import Web
 
         db, store, trash, refuse, ids = self._hands
@@ -188,7 +194,7 @@ class App:
             planning=partial(Planning, refuse, trash),
             pool=self.pool,
             web=Web(),
-            facts=_facts,
+            facts=facts,
             audit=self.audit,
             halts=self.halts,
             clock=self.clock,
@@ -274,12 +280,6 @@ def verify_audit(workspace: Workspace) -> Report:
     except (OSError, UnicodeDecodeError):
         public_key = ""  # without it the signatures cannot hold, and the report says so
     return verify(workspace.audit, look, public_key)
-
-
-def _facts(what: str) -> list[Any]:
-    from metnos.sandbox.facts import facts  # few calls need it
-
-    return facts(what)
 
 
 def refuse_missing(workspace: Workspace) -> None:

@@ -10,7 +10,7 @@ from executors.hands import OWNER, PATH, give, home, mutator, run
 from metnos.app import App
 from metnos.core.canon import sha256_hex
 from metnos.core.errors import AuditError, ExecutorFailed, NotTrusted, Refused, SandboxError, Waiting
-from metnos.executors import journal
+from metnos.executors import adopt, journal
 from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.law.principal import Autonomy, Channel, Principal
@@ -154,6 +154,13 @@ class TestRefusals:
         assert not thread.is_alive()
         assert time.monotonic() - started < 10
         assert ended == [False]
+
+    def test_no_birth_is_attended_either_while_everything_is_halted(self, equipped: App) -> None:
+        equipped.halts.halt("a test")
+        executor = adopt.draft(equipped.catalog, "compute_numbers")
+        gate, *births = adopt.examine(executor, equipped.pool, equipped.settings.executors)
+        assert gate.problem == ""
+        assert {"halted" in step.problem for step in births if step.problem} == {True}
 
     def test_an_edited_constitution_stops_everything_until_the_next_start(self, equipped: App) -> None:
         give(equipped, HELLO)

@@ -87,8 +87,6 @@ class Runner:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._ids = UlidMaker(parts.clock)
-        parts.pool.on_start = self._started
-        parts.pool.on_stop = parts.halts.unregister
 
     def run(self, call: Call) -> Outcome:
         """Make one call. Raises `Refused`, `Waiting`, `NotTrusted`; what the executor itself did not manage is in the
@@ -301,13 +299,19 @@ class Runner:
         with contextlib.suppress(MetnosError):  # another process may have been faster
             self._parts.catalog.change(name, state, reason)
 
-    def _started(self, pid: int) -> None:
-        started = process.start_time(pid)
-        self._parts.halts.register(pid, started)
-        if self._parts.halts.halted() is not None:
+
+def watch(pool: Pool, halts: Halts) -> None:
+    """Let a panic in any process end every sandbox of this one, and start none while everything is halted."""
+
+    def started(pid: int) -> None:
+        since = process.start_time(pid)
+        halts.register(pid, since)
+        if halts.halted() is not None:
             # A panic between the decision and here could not have known this one.
-            process.end(pid, started)
-            raise SandboxError("everything was halted meanwhile", fix="metnos executor panic --lift")
+            process.end(pid, since)
+            raise SandboxError("everything was halted", fix="metnos executor panic --lift")
+
+    pool.on_start, pool.on_stop = started, halts.unregister
 
 
 class _Ended(Exception):
