@@ -8,7 +8,7 @@ import pytest
 from executors.calls import executor, manifest
 from executors.samples import open_shop, sample_files, write_sample
 from metnos.core.errors import ExecutorError, ManifestError, NotTrusted
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors.adopt import Step, draft, examine
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor

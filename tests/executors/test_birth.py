@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from executors.calls import ADDRESS, READ, WRITE, executor, manifest, mutating
 from metnos.core.errors import ManifestError
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import birth
 from metnos.executors.birth import Tried, attend, difference, parse
 from metnos.executors.manifest import Manifest

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import adopt, birth, manifest
 from metnos.executors.builtins import DIGESTS, measure
 from metnos.executors.manifest import Kind, Reversal

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from executors.samples import MANIFEST, manifest_text
 from metnos.core.errors import ExecutorFailed, ManifestError
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import manifest
 from metnos.executors.manifest import Kind, Manifest, Reversal, parse
 

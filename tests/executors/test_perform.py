@@ -10,7 +10,7 @@ import pytest
 
 from executors.boxes import Box
 from executors.calls import READ, WRITE, executor, manifest, mutating, reach, ready
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors.manifest import Manifest
 from metnos.executors.outcome import Breach, Outcome

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from executors.calls import ADDRESS, READ, READS, WRITE, WRITES, manifest, mutating, ready
 from metnos.core.errors import ExecutorFailed
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import prepare as preparing
 from metnos.executors.manifest import Manifest
 from metnos.executors.prepare import Prepared, build_walls, hosts_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from executors.calls import manifest, mutating
 from executors.samples import START, Shop, open_shop, write_sample
 from metnos.core.clock import MovableClock
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import index, quotas
 from metnos.executors.index import Use
 from metnos.executors.manifest import Manifest

@@ -6,7 +6,7 @@ import pytest
 
 from executors.calls import executor
 from metnos.core.errors import ManifestError
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import manifest, template
 from metnos.executors.adopt import examine
 from metnos.executors.folder import SIGNED

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from metnos.core.records import Level
-from metnos.core.settings import ModelSettings
+from metnos.core.sections_models import ModelSettings
 from metnos.models.reach import check
 
 MODELS = json.dumps({"object": "list", "data": [{"id": "small"}, {"id": "large"}]}).encode()

@@ -25,6 +25,10 @@ FINE, FAILED, WRONG_USAGE, WAITS, INTERRUPTED = 0, 1, 2, 3, 130
 
 # Name: where the command is, and what it does in a few words.
 COMMANDS = {
+    "ask": ("metnos.cli.ask:ask", "Ask for something in your own words, once."),
+    "why": ("metnos.cli.why:why", "See how an answer came about: path, candidates, permits, costs."),
+    "turns": ("metnos.cli.turns:turns", "List and show what was asked and done."),
+    "feedback": ("metnos.cli.turns:feedback", "Say whether an answer was good or bad."),
     "init": ("metnos.cli.init:init", "Make a workspace, or what is missing of it."),
     "doctor": ("metnos.cli.doctor:doctor", "Check that everything Metnos needs is well, sandbox included."),
     "executor": ("metnos.cli.executor:executor", "See, run, switch and sign executors."),
@@ -32,6 +36,10 @@ COMMANDS = {
     "policy": ("metnos.cli.policy:policy", "See what may happen and why, and allow things in advance."),
     "undo": ("metnos.cli.undo:undo", "Take back what was done to files."),
     "redo": ("metnos.cli.undo:redo", "Do again what was undone."),
+    "model": ("metnos.cli.model:model", "Find, fetch, choose and test language models."),
+    "serve": ("metnos.cli.serve:serve", "Keep Metnos running: warm, reminding, working at night."),
+    "jobs": ("metnos.cli.jobs:jobs", "See and run what Metnos does by itself."),
+    "mnestome": ("metnos.cli.mnestome:mnestome", "See what was wished for and could not be done."),
     "config": ("metnos.cli.config:config", "Show or change settings."),
     "audit": ("metnos.cli.audit:audit", "Read and prove the record of what was done."),
     "backup": ("metnos.cli.backup:backup", "Back up the whole workspace, also while it is in use."),

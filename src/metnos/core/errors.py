@@ -26,6 +26,9 @@
     │   └── ExecutorFailed      it ran and did not succeed
     ├── UndoError               an action cannot be taken back
     ├── SandboxError            no sandbox can be had, or it does not hold
+    ├── ModelError              a language model or an embedder did not do what was asked
+    ├── TurnError               there is no such turn, or it cannot go on
+    ├── DaemonError             the daemon is there already, is not there, or does not answer
     └── BackupError             an archive is damaged, or cannot be made
 
 Rules: a message says what happened and what it means; ``fix`` says what to do about it. Messages never hold the
@@ -143,6 +146,25 @@ class UndoError(MetnosError):
 
 class SandboxError(MetnosError):
     """No sandbox can be had, or it does not hold."""
+
+
+class ModelError(MetnosError):
+    """A language model or an embedder did not do what was asked; ``kind`` says in what way.
+
+    Kinds: none, unreachable, timeout, broken, empty, rambling, refused, budget, key, missing.
+    """
+
+    def __init__(self, what: str, *, kind: str, fix: str = "") -> None:
+        super().__init__(what, fix=fix)
+        self.kind = kind
+
+
+class TurnError(MetnosError):
+    """There is no such turn, or it cannot go on."""
+
+
+class DaemonError(MetnosError):
+    """The daemon is there already, is not there, or does not answer."""
 
 
 class BackupError(MetnosError):

@@ -14,120 +14,21 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from metnos.core.canon import canonical_path
 from metnos.core.errors import SettingsError, UsageError
+from metnos.core.sections import Sheet
 from metnos.core.workspace import Workspace
 
 S = TypeVar("S", bound="Sheet")
 
 _PREFIX = "METNOS_"
 HOME_VARIABLE = "METNOS_HOME"
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class StoreSettings(_Section):
-    busy_timeout_s: Annotated[float, Field(gt=0, le=600)] = Field(
-        10.0, description="How long a write waits for another process before it gives up, in seconds."
-    )
-
-
-class AuditSettings(_Section):
-    checkpoint_every: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        64, description="After how many lines the audit signs a checkpoint with the agent's key."
-    )
-
-
-class BackupSettings(_Section):
-    folder: str = Field(
-        "",
-        description="Where backups go when no place is named. Empty: a folder `metnos-backups` beside the workspace.",
-    )
-
-
-class DiskSettings(_Section):
-    warn_free_mb: Annotated[int, Field(ge=0)] = Field(
-        1024, description="Below this many free megabytes `metnos doctor` turns yellow."
-    )
-    need_free_mb: Annotated[int, Field(ge=0)] = Field(
-        100, description="Below this many free megabytes `metnos doctor` turns red."
-    )
-
-
-class SandboxSettings(_Section):
-    bwrap: str = Field("", description="The bubblewrap program to use. Empty: the one found on PATH.")
-    timeout_s: Annotated[float, Field(gt=0, le=600)] = Field(
-        20.0, description="How long the sandbox probe may take before it counts as failed, in seconds."
-    )
-
-
-class PolicySettings(_Section):
-    autonomy: Literal["read_only", "supervised", "full"] = Field(
-        "supervised", description="What may happen without asking: `read_only`, `supervised` or `full`."
-    )
-    approval_hours: Annotated[float, Field(gt=0, le=720)] = Field(
-        24.0, description="How long a question in the inbox waits for an answer before it counts as *no*, in hours."
-    )
-    undo_days: Annotated[int, Field(ge=1, le=3650)] = Field(
-        30, description="For how many days what was changed can be taken back."
-    )
-
-
-class ExecutorSettings(_Section):
-    cpu_s: Annotated[float, Field(gt=0, le=600)] = Field(5.0, description="CPU seconds that one call may use.")
-    ram_mb: Annotated[int, Field(ge=64, le=16_384)] = Field(256, description="Memory that one call may use, in MB.")
-    wall_s: Annotated[float, Field(gt=0, le=3600)] = Field(30.0, description="How long one call may take, in seconds.")
-    output_mb: Annotated[int, Field(ge=1, le=256)] = Field(8, description="How large one reply may be, in MB.")
-    writes: Annotated[int, Field(ge=0)] = Field(1000, description="How many changes one executor may make in a day.")
-    write_mb: Annotated[int, Field(ge=0)] = Field(1024, description="How much one executor may write in a day, in MB.")
-    strikes: Annotated[int, Field(ge=1, le=100)] = Field(
-        3, description="After how many faults of its own within 24 hours an executor is quarantined."
-    )
-    births: Annotated[int, Field(ge=0)] = Field(3, description="How many new executors may become active in a day.")
-    active: Annotated[int, Field(ge=0)] = Field(
-        20, description="How many executors that are not built in may be active."
-    )
-    warm: Annotated[int, Field(ge=0, le=16)] = Field(
-        2, description="How many sandboxes wait ready-made while Metnos keeps running. 0: each is made when needed."
-    )
-
-
-class ModelSettings(_Section):
-    url: str = Field(
-        "",
-        pattern=r"^(https?://\S+)?$",
-        description="Base address of an OpenAI-compatible server, such as `http://127.0.0.1:11434/v1`. "
-        "Empty: no language model, which is fine.",
-    )
-    name: str = Field("", description="Which of the server's models to use. Empty: the first that it lists.")
-    timeout_s: Annotated[float, Field(gt=0, le=600)] = Field(
-        3.0, description="How long `metnos doctor` waits for the model's server, in seconds."
-    )
-
-
-class ModelsSettings(_Section):
-    main: ModelSettings = Field(default_factory=ModelSettings, description="The model that plans.")
-
-
-class Sheet(_Section):
-    """Everything the owner can set."""
-
-    store: StoreSettings = Field(default_factory=StoreSettings, description="The one door to SQLite.")
-    audit: AuditSettings = Field(default_factory=AuditSettings, description="The hash-chained log.")
-    backup: BackupSettings = Field(default_factory=BackupSettings, description="Backups of the whole workspace.")
-    disk: DiskSettings = Field(default_factory=DiskSettings, description="How much free disk is enough.")
-    sandbox: SandboxSettings = Field(default_factory=SandboxSettings, description="The walls around executors.")
-    policy: PolicySettings = Field(default_factory=PolicySettings, description="What may happen without asking.")
-    executors: ExecutorSettings = Field(default_factory=ExecutorSettings, description="Limits of every executor.")
-    models: ModelsSettings = Field(default_factory=ModelsSettings, description="Language models; none is needed.")
 
 
 class Settings(Sheet, BaseSettings):

@@ -12,7 +12,8 @@ import tomlkit
 
 from metnos.core import files
 from metnos.core.errors import SettingsError, UsageError
-from metnos.core.settings import Sheet, keys, read_file, require_key, validate
+from metnos.core.sections import Sheet
+from metnos.core.settings import keys, read_file, require_key, validate
 
 _HEADER = """\
 # Metnos settings. Every line is optional: remove the `#` before a line to change it, or type

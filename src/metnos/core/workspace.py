@@ -33,6 +33,21 @@ class Workspace:
         return self.root / "memory"
 
     @property
+    def medium_db(self) -> Path:
+        """Conversations and the traces of turns."""
+        return self.memory / "medium.db"
+
+    @property
+    def night_db(self) -> Path:
+        """What Metnos did by itself, and what it has to tell."""
+        return self.memory / "night.db"
+
+    @property
+    def run(self) -> Path:
+        """What belongs to the running daemon: its lock and its socket."""
+        return self.root / ".run"
+
+    @property
     def mnestome(self) -> Path:
         return self.root / ".mnestome"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from metnos.core.errors import ExecutorError
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import birth, gate
 from metnos.executors.catalog import Catalog
 from metnos.executors.verdict import Executor

@@ -23,7 +23,7 @@ from metnos.core.canon import sha256_hex
 from metnos.core.clock import MovableClock, to_text
 from metnos.core.errors import ExecutorFailed, ManifestError, MetnosError, Refused
 from metnos.core.ids import UlidMaker
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import effects, undo_schema
 from metnos.executors.outcome import Outcome

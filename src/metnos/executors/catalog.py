@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from metnos.core.clock import Clock
 from metnos.core.errors import ManifestError, NotTrusted
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.core.sign import Signer
 from metnos.core.workspace import Workspace
 from metnos.executors import folder, index, verdict, vocabulary

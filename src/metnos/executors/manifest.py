@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from metnos.core.canon import canonical_json
 from metnos.core.errors import ExecutorFailed, ManifestError
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import arguments, vocabulary
 from metnos.executors.arguments import PathArgument
 from metnos.executors.capabilities import Capabilities, Limits, Part, Quotas

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from metnos.core.errors import ExecutorFailed
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors.broker import Breached, Broker
 from metnos.executors.effect_plan import Planning

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from metnos.core.clock import Clock
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.executors import index
 from metnos.executors.catalog import Catalog
 from metnos.executors.manifest import Kind, Manifest

@@ -16,7 +16,7 @@ from pathlib import Path
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock
 from metnos.core.errors import ExecutorError, ManifestError, NotTrusted
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.core.sign import Signer
 from metnos.executors import folder, index, manifest, signature, verdict, vocabulary
 from metnos.executors.signature import Origin, Signed

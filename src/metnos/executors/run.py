@@ -17,7 +17,7 @@ from typing import Any
 from metnos.core.clock import Clock, from_text, to_text
 from metnos.core.errors import ExecutorFailed, InboxError, MetnosError, NotTrusted, Refused, SandboxError, Waiting
 from metnos.core.ids import UlidMaker
-from metnos.core.settings import ExecutorSettings
+from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import index, journal, quotas
 from metnos.executors.catalog import Catalog

@@ -11,7 +11,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from metnos.core.records import Check
-from metnos.core.settings import ModelSettings
+from metnos.core.sections_models import ModelSettings
 
 NAME = "model"
 _MAX_ANSWER = 4 << 20

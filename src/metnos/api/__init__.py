@@ -1,0 +1,1 @@
+"""Protocols: ways in for other processes and programs."""

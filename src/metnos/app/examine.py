@@ -1,0 +1,135 @@
+"""The doctor: every check of a workspace and of what it stands on."""
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from metnos.app.house import App
+from metnos.app.whole import verify_audit
+from metnos.core.clock import Clock, SystemClock, from_text
+from metnos.core.errors import ConstitutionError, KeyFileError, MetnosError, SettingsError
+from metnos.core.records import Check
+from metnos.core.settings import Settings, load
+from metnos.core.workspace import Workspace
+from metnos.law import audit_log, founding
+from metnos.law.constitution import Standing
+from metnos.models import reach
+from metnos.sandbox import probe
+from metnos.store import check as store_check
+
+# No clock that tells an earlier time can be right: this program did not exist then.
+_RELEASED = datetime(2026, 11, 1, tzinfo=UTC)
+_MB = 1 << 20
+
+
+def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]:
+    """Every check of the doctor, one after the other, each as soon as it is done."""
+    clock = clock or SystemClock()
+    yield _check_python()
+    yield store_check.check_features()
+    try:
+        settings = load(workspace.settings).settings
+        found = "reads well" if workspace.settings.exists() else "is not there, so every setting has its default"
+        yield Check.green("settings", f"{workspace.settings} {found}")
+    except MetnosError as error:
+        yield Check.red("settings", error.what, error.fix)
+        settings = Settings.model_construct()
+    yield probe.check(settings.sandbox.bwrap, settings.sandbox.timeout_s)
+    telling = _check_clock(workspace, clock)  # now: opening the workspace may write to the audit by this very clock
+    yield from _check_workspace(workspace, clock)
+    yield _check_disk(workspace, settings)
+    yield reach.check(settings.models.main)
+    yield telling
+
+
+def _check_python() -> Check:
+    found = f"{platform.python_implementation()} {platform.python_version()} at {sys.executable}"
+    if platform.python_implementation() != "CPython":
+        return Check.yellow("python", f"{found}: only CPython is tested", "Install CPython 3.11 or newer")
+    return Check.green("python", found)
+
+
+def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
+    if not workspace.exists():
+        yield Check.yellow("workspace", f"there is none at {workspace.root} yet", "metnos init")
+        return
+    yield from founding.check_privacy(workspace)
+    yield from store_check.check_databases(workspace.root)
+    try:
+        app = App.open(workspace, clock)
+    except SettingsError:
+        return  # said already
+    except MetnosError as error:
+        name = {KeyFileError: "keys", ConstitutionError: "constitution"}.get(type(error), "records")
+        yield Check.red(name, error.what, error.fix)
+        return
+    yield _check_constitution(app)
+    yield _check_audit(app)
+    yield _check_executors(app)
+
+
+def _check_constitution(app: App) -> Check:
+    name = "constitution"
+    if app.standing is Standing.MODIFIED:
+        return Check.yellow(name, "SOUL.md was edited since the last start; the audit records it", "metnos audit tail")
+    return Check.green(name, f"{len(app.constitution.laws)} Laws, pinned as {app.constitution.soul[:12]}")
+
+
+def _check_audit(app: App) -> Check:
+    report = verify_audit(app.workspace)
+    if report.faults:
+        fault = report.faults[0]
+        return Check.red("audit", f"{fault.place}: {fault.detail}", "metnos audit verify")
+    if report.notes:
+        return Check.yellow("audit", f"{report.lines} lines, unbroken, but: {report.notes[-1]}", "metnos audit verify")
+    unfinished = app.audit.unfinished()
+    if unfinished:
+        line = unfinished[0]
+        found = f"{len(unfinished)} begun and not finished, the last being {line.kind!r} (line {line.seq})"
+        return Check.yellow("audit", found, f"metnos audit show {line.seq}")
+    return Check.green("audit", f"{report.lines} lines, unbroken, {report.checkpoints} signed checkpoints")
+
+
+def _check_executors(app: App) -> Check:
+    name = "executors"
+    halted = app.halts.halted()
+    if halted is not None:
+        return Check.red(name, f"nothing may run: {halted}", "metnos executor panic --lift")
+    wrong = app.catalog.verify_all()
+    if wrong:
+        return Check.red(name, f"{wrong[0].name}: {'; '.join(wrong[0].problems)}", "metnos executor verify")
+    rows = app.catalog.rows()
+    off = [look.name for look in rows if look.state in ("quarantine", "revoked")]
+    if off:
+        return Check.yellow(
+            name, f"{len(rows)}, of which in quarantine or revoked: {', '.join(off)}", f"metnos executor show {off[0]}"
+        )
+    return Check.green(name, f"{len(rows)}, each as it was signed")
+
+
+def _check_disk(workspace: Workspace, settings: Settings) -> Check:
+    place = next(path for path in (workspace.root, *workspace.root.parents) if path.exists())
+    free = shutil.disk_usage(place).free // _MB
+    found = f"{free:,} MB free at {place}"
+    if free < settings.disk.need_free_mb:
+        return Check.red("disk", found, "Free some space: below this nothing can be recorded")
+    if free < settings.disk.warn_free_mb:
+        return Check.yellow("disk", found, "Free some space soon")
+    return Check.green("disk", found)
+
+
+def _check_clock(workspace: Workspace, clock: Clock) -> Check:
+    now = clock.now()
+    found = f"{now.astimezone():%Y-%m-%d %H:%M %Z}"
+    fix = "sudo timedatectl set-ntp true"
+    if now < _RELEASED:
+        return Check.red("clock", f"{found} is before this program was released", fix)
+    line = next(audit_log.backwards(workspace.audit), None)
+    last = from_text(line.ts) if line else now
+    if last > now:
+        return Check.yellow(
+            "clock", f"{found}, but the audit's last line is from {last.astimezone():%Y-%m-%d %H:%M}", fix
+        )
+    return Check.green("clock", found)

@@ -1,0 +1,133 @@
+"""Everything the owner can set, section by section.
+
+The description of a field is its documentation: ``docs/configuration.md`` and a new workspace's ``metnos.toml`` are
+written from it.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from metnos.core.section import Section
+from metnos.core.sections_models import EmbedSettings, ModelsSettings
+
+
+class StoreSettings(Section):
+    busy_timeout_s: Annotated[float, Field(gt=0, le=600)] = Field(
+        10.0, description="How long a write waits for another process before it gives up, in seconds."
+    )
+
+
+class AuditSettings(Section):
+    checkpoint_every: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        64, description="After how many lines the audit signs a checkpoint with the agent's key."
+    )
+
+
+class BackupSettings(Section):
+    folder: str = Field(
+        "",
+        description="Where backups go when no place is named. Empty: a folder `metnos-backups` beside the workspace.",
+    )
+
+
+class DiskSettings(Section):
+    warn_free_mb: Annotated[int, Field(ge=0)] = Field(
+        1024, description="Below this many free megabytes `metnos doctor` turns yellow."
+    )
+    need_free_mb: Annotated[int, Field(ge=0)] = Field(
+        100, description="Below this many free megabytes `metnos doctor` turns red."
+    )
+
+
+class SandboxSettings(Section):
+    bwrap: str = Field("", description="The bubblewrap program to use. Empty: the one found on PATH.")
+    timeout_s: Annotated[float, Field(gt=0, le=600)] = Field(
+        20.0, description="How long the sandbox probe may take before it counts as failed, in seconds."
+    )
+
+
+class PolicySettings(Section):
+    autonomy: Literal["read_only", "supervised", "full"] = Field(
+        "supervised", description="What may happen without asking: `read_only`, `supervised` or `full`."
+    )
+    approval_hours: Annotated[float, Field(gt=0, le=720)] = Field(
+        24.0, description="How long a question in the inbox waits for an answer before it counts as *no*, in hours."
+    )
+    undo_days: Annotated[int, Field(ge=1, le=3650)] = Field(
+        30, description="For how many days what was changed can be taken back."
+    )
+
+
+class ExecutorSettings(Section):
+    cpu_s: Annotated[float, Field(gt=0, le=600)] = Field(5.0, description="CPU seconds that one call may use.")
+    ram_mb: Annotated[int, Field(ge=64, le=16_384)] = Field(256, description="Memory that one call may use, in MB.")
+    wall_s: Annotated[float, Field(gt=0, le=3600)] = Field(30.0, description="How long one call may take, in seconds.")
+    output_mb: Annotated[int, Field(ge=1, le=256)] = Field(8, description="How large one reply may be, in MB.")
+    writes: Annotated[int, Field(ge=0)] = Field(1000, description="How many changes one executor may make in a day.")
+    write_mb: Annotated[int, Field(ge=0)] = Field(1024, description="How much one executor may write in a day, in MB.")
+    strikes: Annotated[int, Field(ge=1, le=100)] = Field(
+        3, description="After how many faults of its own within 24 hours an executor is quarantined."
+    )
+    births: Annotated[int, Field(ge=0)] = Field(3, description="How many new executors may become active in a day.")
+    active: Annotated[int, Field(ge=0)] = Field(
+        20, description="How many executors that are not built in may be active."
+    )
+    warm: Annotated[int, Field(ge=0, le=16)] = Field(
+        2, description="How many sandboxes wait ready-made while Metnos keeps running. 0: each is made when needed."
+    )
+
+
+class TurnSettings(Section):
+    planner: Literal["auto", "router", "model"] = Field(
+        "auto",
+        description="Who plans: `router` (no language model), `model`, or `auto`: the router where it is certain, else "
+        "the model.",
+    )
+    steps: Annotated[int, Field(ge=1, le=50)] = Field(12, description="How many steps one turn may take.")
+    prompt_s: Annotated[float, Field(gt=0, le=86_400)] = Field(
+        300.0,
+        description="How long a question at the terminal waits for an answer, in seconds. Then it waits in the inbox.",
+    )
+    show: Annotated[int, Field(ge=1, le=1000)] = Field(20, description="How many entries an answer shows.")
+
+
+class MemorySettings(Section):
+    keep_days: Annotated[int, Field(ge=1, le=36_500)] = Field(
+        90, description="For how many days conversations and traces are kept whole; then they are summarised."
+    )
+    keep_messages: Annotated[int, Field(ge=10, le=1_000_000)] = Field(
+        5000, description="How many messages are kept whole; the oldest beyond that are summarised."
+    )
+    window: Annotated[int, Field(ge=0, le=100)] = Field(
+        6, description="How many of the last messages of a conversation a language model sees."
+    )
+
+
+class NightSettings(Section):
+    at: str = Field(
+        "04:00",
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        description="When the nightly jobs run, local time. After a night asleep they run at the next chance.",
+    )
+    backup: bool = Field(True, description="Whether a backup is made every night.")
+    keep_backups: Annotated[int, Field(ge=1, le=1000)] = Field(
+        7, description="How many of the nightly backups are kept; the oldest go first."
+    )
+
+
+class Sheet(Section):
+    """Everything the owner can set."""
+
+    store: StoreSettings = Field(default_factory=StoreSettings, description="The one door to SQLite.")
+    audit: AuditSettings = Field(default_factory=AuditSettings, description="The hash-chained log.")
+    backup: BackupSettings = Field(default_factory=BackupSettings, description="Backups of the whole workspace.")
+    disk: DiskSettings = Field(default_factory=DiskSettings, description="How much free disk is enough.")
+    sandbox: SandboxSettings = Field(default_factory=SandboxSettings, description="The walls around executors.")
+    policy: PolicySettings = Field(default_factory=PolicySettings, description="What may happen without asking.")
+    executors: ExecutorSettings = Field(default_factory=ExecutorSettings, description="Limits of every executor.")
+    turn: TurnSettings = Field(default_factory=TurnSettings, description="From a request to an answer.")
+    memory: MemorySettings = Field(default_factory=MemorySettings, description="What is kept of conversations.")
+    night: NightSettings = Field(default_factory=NightSettings, description="The work done while you sleep.")
+    embed: EmbedSettings = Field(default_factory=EmbedSettings, description="How texts are compared by meaning.")
+    models: ModelsSettings = Field(default_factory=ModelsSettings, description="Language models; none is needed.")

@@ -1,0 +1,1 @@
+"""Fast paths: what a request is, apart from its particulars, and what those particulars are."""

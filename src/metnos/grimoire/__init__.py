@@ -1,0 +1,1 @@
+"""The memory: what happened, what it taught, how to act."""

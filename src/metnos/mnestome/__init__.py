@@ -1,0 +1,1 @@
+"""The mnestome: which output fed which executor, and what was wished for."""

@@ -1,0 +1,1 @@
+"""The night: jobs in order, the scheduler, reminders."""

@@ -1,0 +1,1 @@
+"""A turn: from a request to an answer, one direction only."""

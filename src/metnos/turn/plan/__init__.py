@@ -1,0 +1,1 @@
+"""Planning: from a request to steps, without a language model (router) or with one."""
