@@ -22,7 +22,7 @@ from typing import Any, Protocol, cast
 from bench import scratch
 from metnos import __version__
 
-BENCHMARKS = ("store", "audit", "help", "gate", "sandbox")
+BENCHMARKS = ("store", "audit", "help", "gate", "sandbox", "router", "turn", "llm")
 
 LEAST_ROUNDS = 3  # fewer have no median worth the name
 _MICROSECONDS = "us/"

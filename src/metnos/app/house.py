@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     from metnos.executors.run import Runner
     from metnos.executors.trash import Trash
     from metnos.executors.undo import Undo
+    from metnos.grimoire.medium import Medium
+    from metnos.models.embed import Embedder
+    from metnos.models.registry import Models
+    from metnos.turn.loop import Turns
+    from metnos.turn.purse import Purses
 
 SETTING_CHANGED = "setting changed"
 
@@ -102,12 +107,13 @@ class App:
         """The executors; those that this version ships are brought up to date first."""
         from metnos.executors import builtins, index, schema
         from metnos.executors.catalog import Catalog
+        from metnos.mnestome import schema as mnest_schema
 
         wait = self.settings.store.busy_timeout_s
         # NORMAL is enough: the folders are what counts, and a use that a power cut takes is one strike less.
         db = Database(
             self.workspace.mnest_db,
-            schema.MIGRATIONS,
+            (*schema.MIGRATIONS, *mnest_schema.MIGRATIONS),
             busy_timeout_s=wait,
             durability=Durability.NORMAL,
             clock=self.clock,
@@ -177,6 +183,8 @@ class App:
             halts=self.halts,
             clock=self.clock,
             settings=settings.executors,
+            chat=self.purses.ask if (model := self.models.tier("main")) else None,
+            model_outside=model.outside if model else False,
         )
         _ = self.undo  # settles first what a crash left behind
         return Runner(parts)
@@ -192,6 +200,45 @@ class App:
         trash = Trash(data_home() / "Trash")
         return db, self.workspace.undo_store, trash, self._refuse, UlidMaker(self.clock)
 
+    # -- what thinks and remembers
+
+    @cached_property
+    def medium(self) -> "Medium":
+        """Conversations and the traces of turns."""
+        from metnos.grimoire import medium_schema
+        from metnos.grimoire.medium import Medium
+
+        wait = self.settings.store.busy_timeout_s
+        db = Database(self.workspace.medium_db, medium_schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
+        return Medium(db, self.clock)
+
+    @cached_property
+    def models(self) -> "Models":
+        from metnos.models.registry import Models
+
+        return Models(self.settings.models, self.workspace.keys)
+
+    @cached_property
+    def purses(self) -> "Purses":
+        """What turns may spend on language models."""
+        from metnos.models.budget import Budget
+        from metnos.turn.purse import Purses
+
+        return Purses(self.models.metered, Budget(self.settings.models.turn_tokens, self.settings.models.turn_usd))
+
+    @cached_property
+    def embedder(self) -> "Embedder | None":
+        from metnos.models import embed, keys
+
+        return embed.make(self.settings.embed, partial(keys.find, keys_folder=self.workspace.keys))
+
+    @cached_property
+    def turns(self) -> "Turns":
+        """From a request to an answer."""
+        from metnos.app import turning
+
+        return turning.build(self)
+
     def _refuse(self, path: Path, access: Access) -> None:
         """Raise on what no executor may touch: forbidden paths, and in the workspace everything but the notes."""
         refuse_forbidden(path, access)
@@ -200,9 +247,10 @@ class App:
             raise ForbiddenPath(f"{path} belongs to the agent itself: no executor changes it")
 
     def close(self) -> None:
-        """End every sandbox of this process."""
-        if "pool" in self.__dict__:
-            self.pool.close()
+        """End every sandbox and every language model of this process."""
+        for name in ("pool", "models"):
+            if name in self.__dict__:
+                getattr(self, name).close()
 
     # -- settings
 

@@ -96,8 +96,9 @@ class LazyGroup(click.Group):
 def cli(ctx: click.Context, workspace: str | None) -> int:
     """Metnos: a self-hosted agent that does, remembers, forgets and grows."""
     ctx.obj = Choice(workspace)
+    ctx.color = _colour()
     if ctx.invoked_subcommand is None:
-        from metnos.cli.home import home  # the first screen; loaded only when it is shown
+        from metnos.cli.home import home  # the first screen, or the chat; loaded only when it is shown
 
         return int(ctx.invoke(home))
     return FINE
@@ -120,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo("\ninterrupted", err=True)
         return INTERRUPTED
     except MetnosError as error:
-        return _show(error)
+        return show_error(error)
     except SystemExit:
         # Click ends so when whoever reads us has enough, which is no failure, and puts another stream in place of ours.
         # It also ends so, but with ours in place, after it completed a line for the shell.
@@ -132,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A border: whatever the system refuses ends as a sentence and not as a traceback.
         where = f": {error.filename}" if error.filename else ""
         refused = f"the system refused: {error.strerror or error}{where}"
-        _show(MetnosError(refused, fix="Check who owns it, and the disk."))
+        show_error(MetnosError(refused, fix="Check who owns it, and the disk."))
         _mute()
         return FAILED
     return code if isinstance(code, int) else FINE
@@ -144,14 +145,22 @@ def _mute() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
 
 
-def _show(error: MetnosError) -> int:
+def show_error(error: MetnosError) -> int:
     """Print what went wrong and what to do; returns the exit code."""
     from metnos.cli.output import inert  # only for a message, which may hold names from anywhere
 
-    waits = isinstance(error, Waiting)
-    click.secho("waits: " if waits else "error: ", fg="yellow" if waits else "red", bold=True, err=True, nl=False)
+    waits, colour = isinstance(error, Waiting), _colour()
+    what, style = ("waits: ", "yellow") if waits else ("error: ", "red")
+    click.secho(what, fg=style, bold=True, err=True, nl=False, color=colour)
     click.echo(inert(error.what), err=True)
     if error.fix:
-        click.secho("   to: " if waits else "  fix: ", fg="cyan", bold=True, err=True, nl=False)
+        click.secho("   to: " if waits else "  fix: ", fg="cyan", bold=True, err=True, nl=False, color=colour)
         click.echo(inert(error.fix), err=True)
     return WAITS if waits else WRONG_USAGE if isinstance(error, UsageError) else FAILED
+
+
+def _colour() -> bool | None:
+    """No colours where NO_COLOR says so, which click does not look at; else as the stream allows."""
+    from metnos.core.settings import variable  # heavy, and --help does not need it
+
+    return False if variable("NO_COLOR") else None

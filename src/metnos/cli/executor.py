@@ -10,9 +10,11 @@ import click
 
 from metnos.app import App
 from metnos.cli import FAILED, FINE, Choice, arguments
+from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, inert, json_option, note, print_json, print_table
+from metnos.core.clock import to_text
 from metnos.core.errors import InboxError, UsageError, Waiting
 from metnos.executors import words
 from metnos.executors.catalog import Look
@@ -21,6 +23,7 @@ from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.law.inbox import Item
 from metnos.law.principal import at_terminal
+from metnos.turn.events import Answer, Wanted
 
 _WIDEST = 60
 _COLUMNS = 7
@@ -214,23 +217,33 @@ def _run_or_ask(app: App, call: Call) -> Outcome:
     try:
         return app.runner.run(call)
     except Waiting as waiting:
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise
         item = app.inbox.find(waiting.item)
-        _show_question(item)
         while item.yes_count < item.needs_yes:
-            question = "Do this?" if not item.yes_count else "This cannot be taken back. Do it all the same?"
-            if not click.confirm(question):
+            answer = ask(_wanted(app, call, item), app.settings.turn.prompt_s)
+            if answer is Answer.LATER:
+                raise
+            if answer is Answer.NO:
                 app.inbox.refuse(item.id, at_terminal(), "refused at the terminal")
                 raise InboxError("not done: you said no") from None
             item = app.inbox.approve(item.id, at_terminal(), seen=item.yes_count)
         return app.runner.resume(item)
 
 
-def _show_question(item: Item) -> None:
-    click.secho(inert(item.title), bold=True)
-    for line in item.body.get("preview", ()):
-        click.echo(f"  {inert(str(line))}")
+def _wanted(app: App, call: Call, item: Item) -> Wanted:
+    """The question as a turn would ask it; there is no "always" for a call that was spelled out by hand."""
+    return Wanted(
+        item=item.id,
+        number=1,
+        executor=call.name,
+        title=item.title,
+        lines=tuple(map(str, item.body.get("preview", ()))),
+        reversal=words.effect(app.catalog.get(call.name).manifest),
+        why=tuple(app.runner.explain(call)),
+        yes=item.yes_count,
+        needs=item.needs_yes,
+        always="",
+        expires=to_text(item.expires_at),
+    )
 
 
 def _show_preview(app: App, call: Call, as_json: bool) -> int:

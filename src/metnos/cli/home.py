@@ -1,4 +1,7 @@
-"""``metnos`` alone: the first screen. Makes the workspace if there is none, checks it, and says what to do next."""
+"""``metnos`` alone: on a terminal the chat, and before the first one the first screen; elsewhere the first screen.
+
+The first screen makes the workspace if there is none, checks it, shows the Laws, and says what to do next.
+"""
 
 import os
 import shutil
@@ -14,8 +17,9 @@ from metnos.cli.output import hanging, print_check
 from metnos.core.records import Level
 
 _NEXT = (
+    ("metnos", "talk to it, on a terminal"),
+    ('metnos ask "how full are the disks?"', "ask for one thing, in your own words"),
     ("metnos executor list", "see what Metnos can do"),
-    ("metnos executor run list_disks", "run one: how full the disks are"),
     ("metnos inbox list", "answer what waits for your yes"),
     ("metnos undo --list", "see what was changed, and take it back"),
     ("metnos audit tail", "see what was recorded, line by line"),
@@ -27,8 +31,11 @@ _WIDTH = max(len(command) for command, _ in _NEXT) + 2
 @click.command()
 @click.pass_obj
 def home(choice: Choice) -> int:
-    """The first screen."""
+    """The chat, or the first screen."""
     workspace = choice.workspace()
+    talks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    if talks and workspace.exists():
+        return _talk(choice)
     click.secho(f"Metnos {__version__}", bold=True)
     if not workspace.exists():
         click.echo(f"First start: making a workspace at {workspace.root}")
@@ -43,14 +50,30 @@ def home(choice: Choice) -> int:
     if any(check.level is Level.RED for check in checks):
         return FAILED
     _show_laws(choice)
+    if not talks:
+        _show_next()
+    _show_path()
+    return _talk(choice) if talks else FINE
+
+
+def _talk(choice: Choice) -> int:
+    from metnos.cli.chat import chat  # heavy, and the first screen alone does not need it
+
+    return chat(choice)
+
+
+def _show_next() -> None:
     click.secho("Next", bold=True)
     for command, what in _NEXT:
         click.echo(f"  {command:<{_WIDTH}}{what}")
+    click.echo()
+
+
+def _show_path() -> None:
     if shutil.which("metnos") is None:
         # Started by `make run`: the program lies in an environment that the shell does not know.
         program = os.path.relpath(sys.argv[0])
-        click.echo(f"\nHere `metnos` is {program}; `pipx install .` puts it on your PATH.")
-    return FINE
+        click.echo(f"Here `metnos` is {program}; `pipx install .` puts it on your PATH.\n")
 
 
 def _show_laws(choice: Choice) -> None:
@@ -59,4 +82,4 @@ def _show_laws(choice: Choice) -> None:
     for law in opened.constitution.laws:
         sentence = law.text.partition(". ")[0].rstrip(".")
         click.echo(f"  {law.number}  {law.name + ':':<21}{hanging(sentence, 26)}.")
-    click.echo(f"  They stand in {opened.workspace.soul}; no command changes them.\n")
+    click.echo(f"  {hanging(f'They stand in {opened.workspace.soul}; no command changes them.', 2)}\n")

@@ -5,9 +5,11 @@ from typing import Any
 
 import click
 
-from metnos.cli import FINE, Choice
+from metnos.app import App, turning
+from metnos.cli import FAILED, FINE, Choice, asking
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table
+from metnos.cli.telling import Telling, follow
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.law.inbox import ACT, Item, State, Yes
@@ -69,11 +71,10 @@ def approve(choice: Choice, item_id: str) -> int:
         click.echo(f"If you are sure, say it again: metnos inbox approve {item.id}")
         return FINE
     click.echo(f"Approved: {inert(item.title)}")
-    if item.kind != ACT:
-        return FINE
-    from metnos.cli.executor import show_outcome  # only an act has one
-
-    return int(show_outcome(app.runner.resume(item)) or FINE)
+    try:
+        return _carry_out(app, item)
+    finally:
+        app.close()
 
 
 @inbox.command()
@@ -106,6 +107,24 @@ def edit(choice: Choice, item_id: str, text: str | None) -> None:
         return
     new = app.runner.edit(item, _arguments(text), at_terminal())
     click.echo(f"This is a new question now: metnos inbox show {new.id}")
+
+
+def _carry_out(app: App, item: Item) -> int:
+    """Do what was approved: go on with the turn that waited for it, or make the one call, or keep the one line."""
+    if item.kind == turning.PROMOTION:
+        turning.promote(app, item)
+        return FINE
+    if item.kind != ACT:
+        return FINE
+    turn = app.turns.go_on(item, at_terminal())
+    if turn is None:
+        from metnos.cli.executor import show_outcome  # only a call by itself has one
+
+        return int(show_outcome(app.runner.resume(item)) or FINE)
+    with Telling(streams=False) as telling:
+        ended = follow(turn, telling, lambda wanted: asking.ask(wanted, app.settings.turn.prompt_s))
+        telling.answer(ended.text)
+    return FINE if ended.state in ("done", "partly") else FAILED
 
 
 def _arguments(text: str) -> dict[str, Any]:

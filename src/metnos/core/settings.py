@@ -96,6 +96,17 @@ def data_home() -> Path:
     return Path(named) if named.startswith("/") else home_folder() / ".local/share"
 
 
+def cache_home() -> Path:
+    """Where programs keep what can be fetched again, by the same rules."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(named) if named.startswith("/") else home_folder() / ".cache"
+
+
+def variable(name: str) -> str:
+    """What the environment variable ``name`` holds, for a secret that the settings only point to; empty if unset."""
+    return os.environ.get(name, "")
+
+
 def load(path: Path) -> Loaded:
     """The settings in force: the file at ``path`` if it is there, and the environment over it."""
     in_file = read_file(path)

@@ -161,6 +161,12 @@ class Manifest(Part):
         return "entries" if self.kind is Kind.PRODUCER else "results"
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether a call leaves everything as it is and tells nobody."""
+        can = self.capabilities
+        return self.kind is Kind.PRODUCER and not (can.net.http or can.executor.call or can.model.chat)
+
+    @property
     def words(self) -> vocabulary.Name:
         """The name taken apart."""
         return vocabulary.Name(*self.name.split("_"))

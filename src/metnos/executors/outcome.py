@@ -41,7 +41,8 @@ class Breach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One call, ended."""
+    """One call, ended. ``audit`` is the line that announced it; ``because`` is why the policy let it happen;
+    ``inner`` are the calls that it made in turn."""
 
     executor: str
     digest: str
@@ -60,6 +61,12 @@ class Outcome:
     effects: tuple[tuple[str, ...], ...] = ()
     writes: int = 0
     write_bytes: int = 0
+    version: str = ""
+    audit: int = 0
+    permit: str = ""
+    because: str = ""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    inner: "tuple[Outcome, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Place:
     home: Path
     cwd: Path
     workspace: Workspace
+    model_outside: bool = False  # whether what the language model is told leaves the home
 
 
 def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepared:
@@ -75,7 +76,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     writes = named["write"] if "write" in modes else [each.root for each in writable]
     needs = [Need(Capability.FS_READ, str(path)) for path in reads]
     needs += [Need(Capability.FS_WRITE, str(path)) for path in writes]
-    needs += _other_needs(manifest, filled)
+    needs += _other_needs(manifest, filled, place)
     return Prepared(
         args=filled,
         digest=sha256_hex(canonical_json(filled)),
@@ -139,7 +140,7 @@ def _takes_address(manifest: Manifest) -> bool:
     return any(_is_address(schema) for schema in manifest.args["properties"].values())
 
 
-def _other_needs(manifest: Manifest, args: Mapping[str, Any]) -> Iterator[Need]:
+def _other_needs(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Iterator[Need]:
     can = manifest.capabilities
     if can.net.http:
         for host in hosts_of(manifest, args):
@@ -152,7 +153,7 @@ def _other_needs(manifest: Manifest, args: Mapping[str, Any]) -> Iterator[Need]:
         yield from (Need(Capability.SHELL_EXEC, program) for program in can.shell.exec.allow)
     yield from (Need(Capability.EXECUTOR_CALL, name) for name in can.executor.call)
     if can.model.chat:
-        yield Need(Capability.MODEL_CHAT, "main", outside=False)
+        yield Need(Capability.MODEL_CHAT, "main", outside=place.model_outside)
     yield from (Need(Capability.SYSTEM_READ, what) for what in can.system.read)
 
 

@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from metnos.executors import index, journal, quotas
 from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting, Effects
-from metnos.executors.manifest import Kind, Manifest, Reversal
+from metnos.executors.manifest import Kind, Reversal
 from metnos.executors.outcome import Breach, Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, Prepared, prepare
@@ -58,6 +59,7 @@ class Call:
     turn: str = ""
     above: tuple[str, ...] = ()
     now: datetime | None = None  # what time it is for the executor: when it was asked for, however late it is approved
+    tainted: bool = False  # wanted only after content from outside was seen: then the owner decides, whatever the level
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class Parts:
     halts: Halts
     clock: Clock
     settings: ExecutorSettings
-    chat: Callable[[str, int], str] | None = None
+    chat: Callable[[str, str, str, int], str] | None = None  # turn, executor, prompt, most tokens
+    model_outside: bool = False
 
 
 class Runner:
@@ -94,11 +97,12 @@ class Runner:
         call = self._begun(call)
         executor, prepared = self._look(call)
         ask = self._ask(call, executor, prepared)
+        because = self._parts.policy.decide(ask)
         permit = self._permit(ask, lambda: self._preview(call, executor, prepared))
         self._parts.mint.check(permit, executor.digest, prepared.digest)
         if self._parts.catalog.get(call.name).digest != executor.digest:
             raise NotTrusted(f"{call.name} changed while it was being permitted", fix="Ask again.")
-        return self._act(call, executor, prepared, permit)
+        return replace(self._act(call, executor, prepared, permit), because=f"{because.rule}: {because.reason}")
 
     def preview(self, call: Call) -> tuple[Outcome, Preview]:
         """What a call would do, without doing it. Still nothing that is refused."""
@@ -112,6 +116,10 @@ class Runner:
         call = self._begun(call)
         said = self._parts.policy.explain(self._ask(call, *self._look(call)))
         return [(step, str(verdict), words) for step, verdict, words in said]
+
+    def needs(self, call: Call) -> tuple[Need, ...]:
+        """Everything that a call wants, target by target. Changes nothing."""
+        return self._look(self._begun(call))[1].needs
 
     def resume(self, item: Item) -> Outcome:
         """Make the call that an approved question in the inbox is about."""
@@ -138,7 +146,8 @@ class Runner:
 
     def _look(self, call: Call) -> tuple[Executor, Prepared]:
         executor = self._parts.catalog.get(call.name)
-        place = Place(self._parts.home, call.cwd, self._parts.workspace)
+        parts = self._parts
+        place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside)
         return executor, prepare(executor.manifest, call.args, place)
 
     def _ask(self, call: Call, executor: Executor, prepared: Prepared) -> Ask:
@@ -153,6 +162,7 @@ class Runner:
             needs=prepared.needs,
             irreversible=executor.manifest.reversal is Reversal.IRREVERSIBLE,
             title=f"{executor.name}: {executor.manifest.purpose}",
+            tainted=call.tainted,
             body={
                 "executor": executor.name,
                 "purpose": executor.manifest.purpose,
@@ -162,6 +172,7 @@ class Runner:
                 "now": to_text(call.now or self._parts.clock.now()),
                 "principal": [principal.channel, principal.sender, principal.level],
                 "needs": [need.words for need in prepared.needs],
+                "tainted": call.tainted,
             },
         )
 
@@ -223,8 +234,9 @@ class Runner:
             max_bytes=size,
         )
         try:
-            with self._parts.audit.act(entry), acting:
-                outcome = self._perform(call, executor, prepared, acting, permit)
+            with self._parts.audit.act(entry) as line, acting:
+                done = self._perform(call, executor, prepared, acting, permit)
+                outcome = replace(done, audit=line.seq, permit=permit.id)
                 if not outcome.ok:
                     raise _Ended(outcome)
         except _Ended as ended:
@@ -237,37 +249,42 @@ class Runner:
     ) -> Outcome:
         parts = self._parts
         setting = Setting(parts.pool, parts.settings, parts.workspace)
-        reach = self._reach(call, executor, prepared, dry=permit is None)
+        made: list[Outcome] = []
+        reach = self._reach(call, executor, prepared, made, dry=permit is None)
         shown = permit.effects if permit else None
         when = When(call.turn, call.now or parts.clock.now(), dry=permit is None)
-        return perform(setting, executor, prepared, doing, reach, shown, when)
+        outcome = perform(setting, executor, prepared, doing, reach, shown, when)
+        return replace(outcome, version=executor.version, args=prepared.args, inner=tuple(made))
 
-    def _reach(self, call: Call, executor: Executor, prepared: Prepared, *, dry: bool) -> Reach:
+    def _reach(self, call: Call, executor: Executor, prepared: Prepared, made: list[Outcome], *, dry: bool) -> Reach:
         def nested(name: str, args: Mapping[str, Any]) -> Any:
-            return self._nested(call, executor, name, args, dry)
+            made.append(self._nested(call, executor, name, args, dry))
+            return dict(made[-1].reply)
 
         def undisputed(need: Need) -> bool:
             ask = replace(self._ask(call, executor, prepared), needs=(need,))
             return self._parts.policy.decide(ask).verdict == "allow"
 
-        web, chat = (NoWeb(), None) if dry else (self._parts.web, self._parts.chat)
+        web = NoWeb() if dry else self._parts.web
+        chat = partial(self._parts.chat, call.turn, executor.name) if self._parts.chat and not dry else None
         return Reach(web, self._parts.facts, nested, chat, undisputed)
 
-    def _nested(self, call: Call, executor: Executor, name: str, args: Mapping[str, Any], dry: bool) -> Any:
+    def _nested(self, call: Call, executor: Executor, name: str, args: Mapping[str, Any], dry: bool) -> Outcome:
         """A call that an executor makes: through the same door, in its own name, at its caller's level."""
         if len(call.above) >= _DEEPEST or name in call.above:
             raise ExecutorFailed(f"{executor.name} calls {name} in a circle, or too deep", kind="not_permitted")
         principal = Principal(Channel.EXECUTOR, executor.name, call.principal.level)
-        inner = Call(name, args, principal, call.cwd, call.turn, (*call.above, executor.name), call.now)
+        above = (*call.above, executor.name)
+        inner = Call(name, args, principal, call.cwd, call.turn, above, call.now, call.tainted)
         try:
             # In a rehearsal, what only reads on this machine is really done, or there would be nothing to go on with.
-            rehearse = dry and not _is_quiet(self._parts.catalog.get(name).manifest)
+            rehearse = dry and not self._parts.catalog.get(name).manifest.is_quiet
             outcome = self.preview(inner)[0] if rehearse else self.run(inner)
         except Waiting as error:
             raise ExecutorFailed(f"{name} must be approved first: {error.fix}", kind="not_permitted") from error
         if not outcome.ok:
             raise ExecutorFailed(outcome.message, kind=outcome.kind)
-        return dict(outcome.reply)
+        return outcome
 
     # -- after
 
@@ -322,12 +339,6 @@ class _Ended(Exception):
         self.outcome = outcome
 
 
-def _is_quiet(manifest: Manifest) -> bool:
-    """Whether a call leaves everything as it is and tells nobody."""
-    can = manifest.capabilities
-    return manifest.kind is Kind.PRODUCER and not (can.net.http or can.executor.call or can.model.chat)
-
-
 def _title(name: str, prepared: Prepared) -> str:
     """What a call did, in a few words: its name and what it was pointed at."""
     listed = ", ".join(path.name for path in prepared.writes[:_NAMED])
@@ -342,6 +353,7 @@ def _asked(item: Item) -> Call:
         principal = Principal(Channel(channel), str(sender), Autonomy(level))
         body = item.body
         now = from_text(body["now"])
-        return Call(body["executor"], body["args"], principal, Path(body["cwd"]), body["turn"], now=now)
+        call = Call(body["executor"], body["args"], principal, Path(body["cwd"]), body["turn"], now=now)
+        return replace(call, tainted=bool(body.get("tainted", False)))
     except (KeyError, TypeError, ValueError) as error:
         raise InboxError(f"question {item.id} is not about running an executor") from error

@@ -10,6 +10,14 @@ from enum import StrEnum
 from typing import Any
 
 
+class Kept(StrEnum):
+    """How much of a turn is still there. Names, counts, states and times always are."""
+
+    WHOLE = "whole"
+    SUMMARISED = "summarised"  # too old to be kept whole: a summary has its content
+    FORGOTTEN = "forgotten"  # the owner wanted it gone
+
+
 class State(StrEnum):
     """How a turn ended."""
 
@@ -87,7 +95,12 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One turn, whole."""
+    """One turn, whole.
+
+    What `metnos why` reads of the mappings: a candidate has ``executor``, ``score`` and the parts of its score, each a
+    number; a memory has ``kind`` and ``text``; a permit has ``step``, ``executor``, ``because``, ``permit``, ``item``
+    and may have ``why``, which are the policy's steps, each (step, verdict, reason). More keys do no harm.
+    """
 
     id: str
     conversation: str
@@ -116,3 +129,4 @@ class Trace:
     cpu_ms: float = 0.0  # of Metnos itself
     error: str = ""
     tags: tuple[str, ...] = field(default=())
+    kept: Kept = Kept.WHOLE

@@ -51,6 +51,7 @@ class Ask:
     irreversible: bool
     title: str
     body: Mapping[str, Json] = field(default_factory=dict)
+    tainted: bool = False  # whoever wants it had seen content from outside: no level and no grant speaks for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,7 @@ class Policy:
             ("addresses", _not_never),
             ("level", self._level),
             ("grants", self._grants),
+            ("origin", _origin),
         )
         decision = Decision(Verdict.ALLOW, "", "")
         for name, step in steps:
@@ -276,6 +278,7 @@ def _well_formed(ask: Ask, so_far: Decision) -> Decision:
         _DIGEST.fullmatch(ask.arguments_digest) is not None,
         ask.cwd.startswith("/"),
         type(ask.irreversible) is bool,
+        type(ask.tainted) is bool,
         type(ask.needs) is tuple,
         all(type(need) is Need for need in ask.needs),
         all(type(need.capability) is Capability for need in ask.needs),
@@ -317,6 +320,13 @@ def _uses(ask: Ask) -> Iterator[tuple[Use, str]]:
         yield levels.use_of(need), need.words
     if ask.irreversible:
         yield Use.IRREVERSIBLE, "do what cannot be taken back"
+
+
+def _origin(ask: Ask, so_far: Decision) -> Decision:
+    """What content from outside may have suggested is for the owner to decide."""
+    if not ask.tainted or so_far.verdict is not Verdict.ALLOW:
+        return so_far
+    return Decision(Verdict.ASK, "origin", "this was planned after content from outside had been read")
 
 
 def _pass(so_far: Decision, rule: str, reason: str) -> Decision:

@@ -1,1 +1,1 @@
-"""Language models: for now, whether the configured one can be reached."""
+"""Language models and embedders: asked for words, for data by schema, and for vectors. None of them is needed."""

@@ -67,12 +67,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. ``data`` is the parsed JSON when a schema was given."""
+    """What a model said. ``data`` is the parsed JSON if a schema was given; ``cut`` says that it had to stop early."""
 
     text: str
     data: Any = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    cut: bool = False
 
 
 class Chat(Protocol):
@@ -85,5 +86,5 @@ class Chat(Protocol):
     def outside(self) -> bool: ...
 
     def ask(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """One reply, streamed to ``on_text`` as it comes. Raises `ModelError`."""
+        """One reply. Text is streamed to ``on_text`` as it comes; a reply by schema is not. Raises `ModelError`."""
         ...

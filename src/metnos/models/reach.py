@@ -1,68 +1,53 @@
-"""Whether the configured language model answers.
+"""Whether the configured language model answers: the doctor's check.
 
-Rules: asks the server for its list of models, with the time limit of the settings, and sends nothing else; a redirect
-to another place is not followed. None configured is fine: Metnos works without.
+Rules: a server is asked for its list of models, with a short limit of its own and never with a question; of a local one
+the file and the library are looked at, and nothing is started. None configured is fine: Metnos works without.
 """
 
-import json
-from http.client import HTTPException
-from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+import importlib.util
+from pathlib import Path
 
+from metnos.core.errors import ModelError
 from metnos.core.records import Check
 from metnos.core.sections_models import ModelSettings
+from metnos.models import keys
+from metnos.models.address import ANTHROPIC, shown
+from metnos.models.listing import NoList, list_models
+from metnos.models.pins import find_file
 
 NAME = "model"
-_MAX_ANSWER = 4 << 20
+_TIMEOUT_S = 3.0
 
 
-class _StayPut(HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
-def check(model: ModelSettings) -> Check:
-    """One line for the doctor."""
-    if not model.url:
-        return Check.yellow(
-            NAME,
-            "none configured; Metnos works without one, and better with one",
-            "metnos config set models.main.url http://127.0.0.1:11434/v1",
-        )
+def check(model: ModelSettings, keys_folder: Path | None = None, timeout_s: float = _TIMEOUT_S) -> Check:
+    """One line for the doctor. Without ``keys_folder`` the server is asked without a key."""
+    if not model.configured:
+        return Check.yellow(NAME, "none configured; Metnos works without one, and better with one", "metnos model list")
     try:
-        listed = _list_models(model)
-    except (URLError, HTTPException, OSError, ValueError, RecursionError) as error:
+        return _check_local(model) if model.provider == "local" else _check_server(model, keys_folder, timeout_s)
+    except ModelError as error:
+        return Check.red(NAME, error.what, error.fix)
+
+
+def _check_local(model: ModelSettings) -> Check:
+    path = find_file(model.name)
+    if importlib.util.find_spec("xllamacpp") is None:
+        return Check.red(NAME, "local models need the extra `local`", "Install it: metnos[local]")
+    return Check.green(NAME, f"{model.name} (local), {path.stat().st_size // 10**6} MB")
+
+
+def _check_server(model: ModelSettings, keys_folder: Path | None, timeout_s: float) -> Check:
+    anthropic = model.provider == "anthropic"
+    url = model.url or ANTHROPIC
+    key = keys.find(model.key, keys_folder) if keys_folder is not None else ""
+    try:
+        listed = list_models(url, key, timeout_s=timeout_s, anthropic=anthropic)
+    except NoList as error:
         return Check.red(
-            NAME, f"{model.url} does not answer: {_reason(error)}", "Start the server, or correct models.main.url"
+            NAME, f"{shown(url)} does not answer: {error}", "Start the server, or choose another: metnos model list"
         )
-    if model.name and model.name not in listed:
+    if model.name and model.name not in listed and not anthropic:  # there, names have shorter ones that are not listed
         found = ", ".join(listed[:5]) or "no model"
-        return Check.red(
-            NAME,
-            f"{model.url} has no model {model.name!r} (it lists {found})",
-            "metnos config set models.main.name NAME",
-        )
-    return Check.green(NAME, f"{model.url} answers with {model.name or (listed or ['an empty list'])[0]}")
-
-
-def _list_models(model: ModelSettings) -> list[str]:
-    # Built for each call: no proxy from the environment may carry the request out of the house.
-    opener = build_opener(ProxyHandler({}), _StayPut)
-    request = Request(f"{model.url.rstrip('/')}/models", headers={"Accept": "application/json"})  # noqa: S310 -- http(s) only: the setting's pattern
-    with opener.open(request, timeout=model.timeout_s) as answer:
-        data = json.loads(answer.read(_MAX_ANSWER))
-    listed = data["data"] if isinstance(data, dict) and isinstance(data.get("data"), list) else None
-    if listed is None:
-        raise ValueError("no list of models")
-    return [str(entry["id"]) for entry in listed if isinstance(entry, dict) and "id" in entry]
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, HTTPError):
-        return f"HTTP {error.code}"
-    if isinstance(error, URLError):
-        return str(getattr(error.reason, "strerror", None) or error.reason)
-    if isinstance(error, ValueError | RecursionError):
-        return "that is not an OpenAI-compatible server"
-    return str(error) or type(error).__name__
+        what = f"{shown(url)} has no model {model.name!r} (it lists {found})"
+        return Check.red(NAME, what, "metnos config set models.main.name NAME")
+    return Check.green(NAME, f"{shown(url)} answers with {model.name or (listed or ('an empty list',))[0]}")

@@ -26,6 +26,7 @@ class Tool:
     output: Mapping[str, Any]  # the JSON Schema of one entry
     affinity: tuple[str, ...] = ()
     examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    quiet: bool = False  # whether a call leaves everything as it is and tells nobody; not, unless somebody says so
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -97,6 +98,8 @@ class Plan:
 
     ``certainty`` is the planner's own estimate, 0 to 1, that this is what was meant. ``missing`` names the argument
     that a question is about, as ``executor.argument``; ``steps`` of a question are the plan as far as it goes.
+    ``open`` asks for an answer in words, made from what the steps find. ``tainted`` numbers the steps (from 1) that a
+    model planned after it had seen content from outside: the owner is asked about them whatever the level.
     """
 
     kind: Kind
@@ -109,3 +112,5 @@ class Plan:
     certainty: float = 0.0
     language: str = "en"  # of the request: `en` or `it`
     notes: tuple[str, ...] = field(default=())  # what was assumed, in words for the owner
+    open: bool = False
+    tainted: tuple[int, ...] = ()

@@ -1,0 +1,164 @@
+"""The daemon: one process for each workspace that runs turns for others and keeps the clock of the house.
+
+Rules: the lock comes first and goes last; the socket appears when everything behind it is ready, and disappears before
+anything behind it ends, so that a client either is served or works alone. Runs in the foreground until it is stopped,
+by a signal, by a client, or because its workspace is not there any more. Logs say what happened, never what was said.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from metnos import __version__
+from metnos.api import lock
+from metnos.api.keeper import Keeper
+from metnos.api.line import Bell
+from metnos.api.server import Server
+from metnos.api.serving import Counter, House, Slots, Turns
+from metnos.api.wire import VERSION, Message
+from metnos.app import App
+from metnos.app import night as building
+from metnos.core.clock import Clock, to_text
+from metnos.core.workspace import Workspace
+from metnos.night.jobs import Night
+from metnos.night.notices import Notices
+from metnos.night.schedule import nap
+from metnos.night.watch import Watch
+
+
+class Opened(House, Protocol):
+    """An open workspace, as far as the daemon needs it."""
+
+    @property
+    def night(self) -> Night: ...
+
+    def close(self) -> None: ...
+
+
+class Household:
+    """A workspace opened for the daemon: what acts is put together at once, so that threads may share it."""
+
+    def __init__(self, app: App, log: Callable[[str], None]) -> None:
+        self._app = app
+        self._lock = threading.Lock()
+        self.night = building.build(app, log)
+        _ = app.runner
+
+    @property
+    def turns(self) -> Turns:
+        with self._lock:  # it is made when it is first asked for, and must not be made twice
+            turns: Turns = self._app.turns
+            return turns
+
+    @property
+    def notices(self) -> Notices:
+        return self.night.notices
+
+    @property
+    def prompt_s(self) -> float:
+        return self._app.settings.turn.prompt_s
+
+    def close(self) -> None:
+        self._app.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the end may take, in seconds: for turns to finish, to be cancelled, and for the job that runs."""
+
+    grace_s: float = 5.0
+    cancel_s: float = 5.0
+    job_s: float = 5.0
+
+
+class Daemon:
+    """Serves one workspace."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        open_: Callable[[], Opened],
+        clock: Clock,
+        log: Callable[[str], None],
+        patience: Patience | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._clock = clock
+        self._log = log
+        self._patience = patience or Patience()
+        self._keeper = Keeper(open_, (workspace.settings, workspace.soul), log)
+        self._watch = Watch(self._tick, log)
+        self._stopping = Bell()
+        self._since = clock.now()
+        self._counter = Counter(
+            lease=self._keeper.lease,
+            status=self._status,
+            stop=self.stop,
+            after=self._watch.wake,
+            log=log,
+            stopping=self._stopping,
+            hurry=threading.Event(),
+            slots=Slots(),
+        )
+        self._server: Server | None = None
+
+    def stop(self) -> None:
+        """End, from any thread or a signal."""
+        self._stopping.ring()
+
+    def wake(self) -> None:
+        """Look at once what is due."""
+        self._watch.wake()
+
+    def run(self) -> None:
+        """Serve until stopped."""
+        with lock.Lock(self._workspace) as held:
+            try:
+                with self._keeper.lease():
+                    pass  # whatever is wrong with the workspace is said before anybody is let in
+                self._serve(held)
+            finally:
+                self._keeper.close()
+        self._log("ended")
+
+    def _serve(self, held: lock.Lock) -> None:
+        door = lock.listen(self._workspace)
+        self._server = server = Server(door, self._counter, held.still_ours)
+        try:
+            self._watch.start()
+            self._log(f"serving {self._workspace.root} (process {os.getpid()}); Ctrl-C ends it")
+            server.run()
+        finally:
+            if held.still_ours():
+                (self._workspace.run / lock.SOCKET).unlink(missing_ok=True)
+            door.close()
+            self._log("ending: nobody comes in any more")
+            if not server.see_out(self._patience.grace_s, self._keeper.close, self._patience.cancel_s):
+                self._log("a turn did not end in time; it will be found as interrupted")
+            if not self._watch.stop(self._patience.job_s):
+                self._log("a job did not end in time; it will be found as interrupted")
+
+    def _tick(self, stop: Callable[[], bool]) -> float:
+        with self._keeper.lease() as opened:
+            opened.night.tick(self._clock.now(), stop)
+            now = self._clock.now()
+            return nap(now, opened.night.wake(now))
+
+    def _status(self) -> Message:
+        with self._keeper.lease() as opened:
+            coming = opened.night.wake(self._clock.now())
+            unseen = len(opened.notices.unseen())
+        return {
+            "v": VERSION,
+            "version": __version__,
+            "pid": os.getpid(),
+            "workspace": str(self._workspace.root),
+            "since": to_text(self._since),
+            "clients": self._server.clients if self._server else 0,
+            "turns": self._counter.slots.running,
+            "waiting": self._counter.slots.waiting,
+            "next": to_text(coming),
+            "unseen": unseen,
+        }

@@ -1,0 +1,117 @@
+"""The night of a workspace: which jobs there are, in which order, and what they work with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+
+from metnos.app.house import App
+from metnos.app.whole import backup, backup_target, verify_audit
+from metnos.night import backups, desktop, reminders, schema
+from metnos.night.jobs import Done, Job, Night, Parts
+from metnos.night.notices import News, Notice, Notices
+from metnos.night.records import Runs
+from metnos.night.schedule import read_hour
+from metnos.store.db import Database
+
+USES_DAYS = 400  # a year and a bit: what an executor did last season still counts when this one is judged
+
+Log = Callable[[str], None]
+
+
+def build(app: App, log: Log = lambda _: None) -> Night:
+    """The night of an open workspace."""
+    db = Database(
+        app.workspace.night_db,
+        schema.MIGRATIONS,
+        busy_timeout_s=app.settings.store.busy_timeout_s,
+        clock=app.clock,
+    )
+    return Night(
+        Parts(
+            jobs=jobs(app),
+            runs=Runs(db, app.clock),
+            notices=Notices(db, app.clock),
+            file=reminders.File(app.workspace.notes),
+            clock=app.clock,
+            at=read_hour(app.settings.night.at),
+            zone=None,
+            halted=app.halts.halted,
+            show=_show,
+            log=log,
+        )
+    )
+
+
+def jobs(app: App) -> tuple[Job, ...]:
+    """What is done every night, in this order: first what brings records up to date, last what copies them."""
+    found = [
+        Job("catch_up", "catching up on what turns left to do", partial(_catch_up, app)),
+        Job("conversations", "summarising old conversations", partial(_retain, app)),
+        Job("uses", "forgetting old uses of executors", partial(_forget_uses, app)),
+        Job("undo", "forgetting what is too old to be undone", partial(_prune_undo, app)),
+        Job("executors", "verifying every executor", partial(_verify_executors, app)),
+        Job("audit", "proving the audit", partial(_verify_audit, app)),
+    ]
+    if app.settings.night.backup:
+        found.append(Job("backup", "backing up the workspace", partial(_backup, app)))
+    return tuple(found)
+
+
+# -- the jobs; each is safe to repeat
+
+
+def _catch_up(app: App) -> Done:
+    return Done(counts=_counts(app.turns.catch_up()))
+
+
+def _retain(app: App) -> Done:
+    return Done(counts=_counts(app.turns.retain()))
+
+
+def _forget_uses(app: App) -> Done:
+    from metnos.executors import index  # as in `App`: what acts is loaded when it is needed
+
+    gone = index.forget_uses(app.catalog.db, app.clock.now() - timedelta(days=USES_DAYS))
+    return Done(counts={"forgotten": gone})
+
+
+def _prune_undo(app: App) -> Done:
+    days = app.settings.policy.undo_days
+    return Done(counts={"forgotten": app.undo.prune(app.clock.now() - timedelta(days=days))})
+
+
+def _verify_executors(app: App) -> Done:
+    wrong = app.catalog.verify_all()
+    news = tuple(
+        News("executors", f"the executor {look.name} is not as it should be: {'; '.join(look.problems)}")
+        for look in wrong
+    )
+    return Done(counts={"executors": len(app.catalog.names()), "wrong": len(wrong)}, news=news)
+
+
+def _verify_audit(app: App) -> Done:
+    report = verify_audit(app.workspace)
+    found = report.faults[:1]
+    news = tuple(
+        News("audit", f"the audit is broken: {each.place}: {each.detail}. See: metnos audit verify") for each in found
+    )
+    return Done(counts={"lines": report.lines, "faults": len(report.faults)}, news=news)
+
+
+def _backup(app: App) -> Done:
+    key, now, keep = app.seat.signer.public, app.clock.now(), app.settings.night.keep_backups
+    target = backup_target(app.workspace, app.clock).with_name(backups.name_of(key, now))
+    made = backup(app.workspace, target, None, lambda *_: None, app.clock)
+    gone = backups.prune(target.parent, key, now, keep)
+    return Done(str(target), {"files": len(made.manifest.members), "bytes": made.manifest.size, "removed": gone})
+
+
+def _counts(result: object) -> dict[str, int]:
+    """What an organ says of its work, as counts."""
+    if isinstance(result, Mapping):
+        return {str(name): count for name, count in result.items() if isinstance(count, int)}
+    return {"done": result} if isinstance(result, int) else {}
+
+
+def _show(notices: Sequence[Notice]) -> None:
+    desktop.show(notices, desktop.find())

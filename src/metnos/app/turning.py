@@ -1,0 +1,118 @@
+"""Turns, put together: the door, the tools, the models, the memory, and what learns from them."""
+
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from metnos.context import head
+from metnos.core import files
+from metnos.core.canon import canonical_json, sha256_hex
+from metnos.core.errors import InboxError
+from metnos.core.settings import home_folder
+from metnos.grimoire.retention import Retained
+from metnos.grimoire.trace import StepTrace
+from metnos.law.audit_line import Entry
+from metnos.law.inbox import Item
+from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.mnestome import proto
+from metnos.turn.act import Door
+from metnos.turn.loop import Parts, Turns
+from metnos.turn.tools import Toolbox
+
+if TYPE_CHECKING:
+    from metnos.app.house import App
+
+PROMOTION = "promotion"
+PROMOTED = "memory promoted"
+_AGAIN = 16  # turns that a power cut may have taken out of the mnestome again, which syncs less often than the traces
+_PROMOTION_HOURS = 30 * 24.0  # nothing is lost by thinking about it
+
+
+def build(app: "App") -> Turns:
+    """The turns of an open workspace. What an earlier process left behind is settled first."""
+    settings = app.settings
+    settle(app)
+    return Turns(
+        Parts(
+            door=Door(app.runner, app.catalog, app.inbox, app.grants, home_folder()),
+            toolbox=Toolbox(app.catalog, lambda: app.embedder),
+            medium=app.medium,
+            clock=app.clock,
+            settings=settings.turn,
+            memory=settings.memory,
+            purses=app.purses,
+            head=lambda: head.build(app.workspace),
+            learnt=partial(catch_up, app),
+        )
+    )
+
+
+def settle(app: "App") -> None:
+    """Name the turns whose process died, and let everything that learns catch up."""
+    app.medium.settle_interrupted(partial(_left_behind, app))
+    catch_up(app)
+
+
+def catch_up(app: "App") -> int:
+    """Work every trace in that was not worked in yet; returns how many."""
+    done = 0
+    db = app.catalog.db
+    for turn in proto.unapplied(db, app.medium.pending(proto.PROJECTION, again=_AGAIN)):
+        trace = app.medium.load(turn)
+        done += proto.record_wishes(db, trace.desired, trace.id, trace.closed, trace.tags)
+        app.medium.applied(proto.PROJECTION, turn)
+    return done
+
+
+def retain(app: "App", now: datetime | None = None) -> Retained:
+    """Summarise what is too old, and put before the owner what seems worth keeping for good."""
+    memory = app.settings.memory
+    done = app.medium.retain(now or app.clock.now(), memory.keep_days, memory.keep_messages)
+    asker = Principal(Channel.NIGHT, "conversations", Autonomy.READ_ONLY)
+    for proposal in done.proposals:
+        body = {"text": proposal.text, "kind": proposal.kind, "evidence": list(proposal.evidence)}
+        digest = sha256_hex(canonical_json([PROMOTION, proposal.key]))
+        title = f"Remember for good: {proposal.text}"
+        app.inbox.ask(PROMOTION, title, body, digest, asked_by=asker, hours=_PROMOTION_HOURS)
+        app.medium.put(proposal.key)
+    return done
+
+
+def promote(app: "App", item: Item) -> None:
+    """Write what the owner wants remembered for good into MEMORY.md. Once, whoever else tries."""
+    if app.inbox.take(item.digest, item.needs_yes) is None:
+        raise InboxError(f"question {item.id} was used already")
+    path, line = app.workspace.root / "MEMORY.md", f"- {item.body['text']}\n"
+    entry = Entry(PROMOTED, {"item": item.id}, {"text": sha256_hex(line.encode())})
+    with app.seat.db.write(), app.audit.act(entry):  # the lock: two must not write the file at once
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        gap = "" if before.endswith("\n") or not before else "\n"
+        files.replace(path, f"{before}{gap}{line}".encode(), mode=files.PRIVATE_FILE)
+
+
+def _left_behind(app: "App", turn: str) -> list[StepTrace]:
+    """What a turn had done before its process died, as far as it changed something."""
+    steps = []
+    for number, action in enumerate((each for each in app.undo.actions(1000) if each.turn == turn), start=1):
+        found = app.catalog.look(action.executor) if action.executor in app.catalog.names() else None
+        steps.append(
+            StepTrace(
+                number=number,
+                executor=action.executor,
+                version=found.version if found else "",
+                digest=action.digest,
+                args={},
+                ok=False,
+                kind="failed",
+                message=f"interrupted: {action.title}",
+                reply={},
+                wall_ms=0.0,
+                cpu_ms=0.0,
+                action=action.id,
+                audit=0,
+                item="",
+                gap_before=1,
+                gap_after=1,
+            )
+        )
+    return steps

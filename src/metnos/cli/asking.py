@@ -1,0 +1,173 @@
+"""Asking the owner at the terminal before something is done.
+
+Rules: only a yes that was typed after the question was seen counts: what was typed before is thrown away, the second
+yes for what cannot be taken back is a whole word, and anything that is no answer asks again. Nothing waits forever: no
+answer in time, or an end of input, leaves the question in the inbox. Whatever is shown is inert and bounded, and says
+how much it leaves out. It is all on standard error, so that an answer can go into a pipe.
+"""
+
+import os
+import select
+import sys
+import termios
+import textwrap
+from typing import Any
+
+import click
+
+from metnos.cli.live import columns, lasted
+from metnos.cli.output import counted, inert
+from metnos.core.clock import from_text
+from metnos.turn.events import Answer, Wanted
+
+_MOST_LINES = 40
+_MOST_CHARACTERS = 400  # of one line
+_NARROW = 20  # columns that a text gets at least
+_LINE = 4096  # as much as a terminal hands over at once
+_STYLES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("  +++", {"bold": True}),
+    ("  ---", {"bold": True}),
+    ("  @@", {"fg": "cyan"}),
+    ("  +", {"fg": "green"}),
+    ("  -", {"fg": "red"}),
+)
+_YES, _NO, _LATER = ("y", "yes"), ("n", "no"), ("l", "later")
+_WHY, _ALL, _ALWAYS = ("w", "why", "?"), "all", "always"
+
+
+def can_answer() -> bool:
+    """Whether somebody is there to read a question and to type."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def ask(wanted: Wanted, seconds: float) -> Answer:
+    """Show what would happen and take the owner's answer; nobody there, or none in time, is `LATER`."""
+    if not can_answer():
+        return Answer.LATER
+    _show(wanted, seconds)
+    while True:
+        typed = _read(_prompt(wanted), seconds)
+        if typed is None:
+            click.echo("No answer: nothing is done, and the question waits in the inbox.", err=True)
+            return Answer.LATER
+        answer = _understand(wanted, typed)
+        if answer is not None:
+            return answer
+        if typed in _WHY:
+            _show_why(wanted)
+        elif typed == _ALL:
+            _show_lines(wanted.lines, whole=True)
+        else:
+            _show_choices(wanted)
+
+
+def _understand(wanted: Wanted, typed: str) -> Answer | None:
+    """The answer in what was typed. A second yes is the whole word: a finger that repeats itself is no decision."""
+    if typed in (_YES if not wanted.yes else _YES[1:]):
+        return Answer.YES
+    if typed in _NO:
+        return Answer.NO
+    if typed in _LATER:
+        return Answer.LATER
+    return Answer.ALWAYS if typed == _ALWAYS and _may_always(wanted) else None
+
+
+def _may_always(wanted: Wanted) -> bool:
+    return bool(wanted.always) and not wanted.yes
+
+
+def _prompt(wanted: Wanted) -> str:
+    if wanted.yes:
+        return "This cannot be taken back. Do it all the same? [yes/n/why]: "
+    return f"Do this? [y/n{'/always' if _may_always(wanted) else ''}/why]: "
+
+
+def _show_choices(wanted: Wanted) -> None:
+    click.echo("Nothing happens without your yes. Type one of these:", err=True)
+    choices = (
+        ("yes" if wanted.yes else "y", "do it", True),
+        ("n", "do not", True),
+        ("later", "leave the question in the inbox", True),
+        ("always", "do it, and allow it from now on", _may_always(wanted)),
+        ("why", "see which rule wants your yes", True),
+        ("all", "see everything that would happen", _is_cut(wanted.lines)),
+    )
+    for name, what, possible in choices:
+        if possible:
+            click.echo(f"  {name:<8}{what}", err=True)
+
+
+def _read(prompt: str, seconds: float) -> str | None:
+    """One line from the terminal; nothing at its end, or when it takes too long."""
+    source = sys.stdin.fileno()
+    termios.tcflush(source, termios.TCIFLUSH)
+    click.echo(prompt, err=True, nl=False)
+    line = os.read(source, _LINE) if select.select([source], [], [], seconds)[0] else b""
+    if not line:
+        click.echo(err=True)
+        return None
+    return line.decode(errors="replace").strip().lower()
+
+
+# -- showing
+
+
+def _show(wanted: Wanted, seconds: float) -> None:
+    if wanted.yes:
+        click.echo(f"Yes {wanted.yes} of {wanted.needs}: {_one_line(wanted.title)}", err=True)
+        return
+    click.secho(_one_line(wanted.title), bold=True, err=True)
+    _show_lines(wanted.lines, whole=False)
+    if wanted.reversal:
+        click.echo(_wrapped(f"It {_one_line(wanted.reversal)}."), err=True)
+    if _may_always(wanted):
+        click.echo(_wrapped(f"If you say always: {_one_line(wanted.always)}"), err=True)
+    waits = f"Unanswered for {lasted(seconds * 1000)}, it waits in the inbox until {_until(wanted.expires)}."
+    click.secho(_wrapped(waits), dim=True, err=True)
+
+
+def _show_lines(lines: tuple[str, ...], *, whole: bool) -> None:
+    for line in lines if whole else lines[:_MOST_LINES]:
+        style = next((style for start, style in _STYLES if line.startswith(start)), {})
+        text = _one_line(line) if whole else _cut(_one_line(line))
+        click.secho(f"  {text}", err=True, **style)
+    if not whole and _is_cut(lines):
+        more = len(lines) - _MOST_LINES
+        what = f"… {counted(more, 'more line')}" if more > 0 else "… long lines are cut"
+        click.secho(f"  {what}; type all to see everything", fg="yellow", err=True)
+
+
+def _show_why(wanted: Wanted) -> None:
+    click.secho("What each rule says about it:", bold=True, err=True)
+    width = max((len(step) for step, _, _ in wanted.why), default=0)
+    for step, verdict, reason in wanted.why:
+        head = f"  {_one_line(step):<{width}}  {_one_line(verdict.replace('_', ' ')):<9}  "
+        click.echo(head + _wrapped(_one_line(reason), len(head)), err=True)
+
+
+def _is_cut(lines: tuple[str, ...]) -> bool:
+    return len(lines) > _MOST_LINES or any(len(_one_line(line)) > _MOST_CHARACTERS for line in lines)
+
+
+def _cut(text: str) -> str:
+    left = len(text) - _MOST_CHARACTERS
+    return f"{text[:_MOST_CHARACTERS]}… ({left:,} more characters)" if left > 0 else text
+
+
+def _one_line(text: str) -> str:
+    """Inert, and in one line: a line break in it could look like a question of ours."""
+    return inert(text.replace("\n", "\\n"))
+
+
+def _wrapped(text: str, indent: int = 2) -> str:
+    """Broken between words where the terminal ends; what goes on is indented, so that it looks like no prompt."""
+    width = max(columns(sys.stderr) - indent, _NARROW)
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * indent).join(lines)
+
+
+def _until(expires: str) -> str:
+    try:
+        return f"{from_text(expires).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return _one_line(expires)

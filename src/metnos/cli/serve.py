@@ -1,0 +1,90 @@
+"""``metnos serve``: the daemon, in the foreground."""
+
+import contextlib
+import signal
+import sys
+from datetime import datetime
+
+import click
+
+from metnos.cli import FAILED, FINE, Choice
+from metnos.cli.output import counted, inert, json_option, print_json
+from metnos.core.errors import DaemonError, UsageError
+
+
+@click.command()
+@click.option("--status", is_flag=True, help="Say whether it runs, and what it does.")
+@click.option("--stop", is_flag=True, help="End the one that runs. What goes on may finish first.")
+@json_option
+@click.pass_obj
+def serve(choice: Choice, status: bool, stop: bool, as_json: bool) -> int:
+    """Keep Metnos running: warm, reminding, working at night.
+
+    Runs in the foreground, one for each workspace, until Ctrl-C, SIGTERM or --stop. Other commands find it by
+    themselves and work alone when it does not run.
+    """
+    if status and stop:
+        raise UsageError("--status and --stop do not go together")
+    if as_json and not status:
+        raise UsageError("--json goes with --status")
+    if status:
+        return _show_status(choice, as_json)
+    if stop:
+        return _stop(choice)
+    return _serve(choice)
+
+
+def _serve(choice: Choice) -> int:
+    from metnos.api.daemon import Daemon, Household  # heavy, and --status does not need it
+    from metnos.app import App
+    from metnos.app.house import refuse_missing
+    from metnos.core.clock import SystemClock
+
+    workspace, clock = choice.workspace(), SystemClock()
+    refuse_missing(workspace)
+    daemon = Daemon(workspace, lambda: Household(App.open(workspace, clock), log), clock, log)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: daemon.stop())
+    daemon.run()
+    return FINE
+
+
+def _show_status(choice: Choice, as_json: bool) -> int:
+    from metnos.api.client import connect
+
+    client = connect(choice.workspace())
+    if client is None:
+        if as_json:
+            print_json(None)
+        else:
+            click.echo("It does not run. Start it: metnos serve")
+        return FAILED
+    found = client.status()
+    if as_json:
+        print_json(found)
+        return FINE
+    click.echo(f"Process {found['pid']} serves {inert(str(found['workspace']))} since {found['since']}.")
+    click.echo(
+        f"{counted(found['turns'], 'turn')} running, {found['waiting']} waiting, {counted(found['clients'], 'client')};"
+        f" {counted(found['unseen'], 'notice')} unseen; next: {found['next']}"
+    )
+    return FINE
+
+
+def _stop(choice: Choice) -> int:
+    from metnos.api.client import connect
+
+    client = connect(choice.workspace())
+    if client is None:
+        raise DaemonError("no daemon runs for this workspace")
+    client.stop()
+    click.echo("It ends as soon as what goes on has finished.")
+    return FINE
+
+
+def log(text: str) -> None:
+    """One line with the time; a log that cannot be written must not end the daemon."""
+    with contextlib.suppress(OSError, ValueError):
+        line = " ".join(inert(text).split("\n"))
+        click.echo(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {line}", err=True)
+        sys.stderr.flush()

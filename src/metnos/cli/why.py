@@ -1,0 +1,224 @@
+"""``metnos why``: how an answer came about, in words for whoever does not know ours."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from metnos.cli import Choice
+from metnos.cli.live import lasted
+from metnos.cli.opening import open_app
+from metnos.cli.output import counted, inert, json_option, print_json, print_table
+from metnos.cli.turns import GONE, asked, chosen, data, found, when
+from metnos.grimoire.trace import Kept, ModelCall, State, StepTrace, Trace
+
+_PATHS = {
+    "": "There was no plan.",
+    "router": "Planned by fixed rules, without a language model.",
+    "model": "Planned by a language model, from the executors below.",
+    "react": "Reasoned step by step by a language model, from the executors below.",
+    "fast": "A shortcut, learnt from earlier requests of this kind.",
+}
+_STATES = {
+    State.DONE: "everything that was asked for was done",
+    State.PARTLY: "part of it was done",
+    State.FAILED: "it did not succeed",
+    State.REFUSED: "it was not allowed",
+    State.WAITING: "it waits for your yes",
+    State.QUESTION: "something was missing, and Metnos asked back",
+    State.NOTHING: "nothing that Metnos has fits",
+    State.TALKED: "answered in words, nothing was done",
+    State.CANCELLED: "you stopped it",
+    State.INTERRUPTED: "its process ended before it was over",
+    State.REHEARSED: "a dry run: nothing was changed",
+}
+_PARTS = {
+    "lexical": "words",
+    "cosine": "meaning",
+    "affinity": "keywords",
+    "slots": "details",
+    "weight": "experience",
+}
+_HOW = {"reference": "the plan said so", "content": "the same content", "call": "called by it"}
+
+
+@click.command()
+@click.argument("turn", required=False)
+@json_option
+@click.pass_obj
+def why(choice: Choice, turn: str | None, as_json: bool) -> None:
+    """See how an answer came about: path, candidates, permits, costs.
+
+    TURN is an id from `metnos turns list`, or its last letters; without it, the last answer is explained.
+    """
+    medium = open_app(choice).medium
+    trace = chosen(medium, turn)
+    if as_json:
+        print_json(_data(data(trace, medium.opinion(trace.id)), trace))
+        return
+    _head(trace)
+    _plan(trace)
+    _candidates(trace.candidates)
+    _memories(trace.memories)
+    _permits(trace.permits)
+    _steps(trace.steps)
+    _flows(trace)
+    _models(trace.calls)
+    _further(trace)
+
+
+def _head(trace: Trace) -> None:
+    click.secho(f"Turn {trace.id}", bold=True, nl=False)
+    click.echo(f"  {when(trace)}, {inert(trace.channel or 'unknown channel')}: {_STATES[trace.state]}")
+    if trace.kept is not Kept.WHOLE:
+        click.secho(GONE[trace.kept], fg="yellow")
+    if trace.text:
+        click.echo(f"You asked: {inert(asked(trace))}")
+    if trace.continues:
+        click.echo(f"It goes on with turn {inert(trace.continues)}.")
+    if trace.error:
+        click.echo(f"What went wrong: {inert(trace.error)}")
+
+
+def _plan(trace: Trace) -> None:
+    _title("How it was planned")
+    _say(_PATHS.get(trace.path, f"By the way called {trace.path}."))
+    certainty = trace.plan.get("certainty")
+    if isinstance(certainty, int | float) and trace.path:
+        _say(f"How sure that this was meant: {certainty:.0%}")
+    if trace.plan.get("missing"):
+        _say(f"What was missing: {trace.plan['missing']}")
+    for note in _list(trace.plan.get("notes")):
+        _say(f"Assumed: {note}")
+    if trace.canonical:
+        _say(f"Without its details the request reads: {trace.canonical}")
+
+
+def _candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
+    if not candidates:
+        return
+    _title("What could have done it, the best first")
+    known = ("score", *_PARTS)
+    given = dict.fromkeys(key for each in candidates for key in each if _is_number(each[key]))
+    names = [name for name in known if name in given] + [name for name in given if name not in known]
+    rows = [(each.get("executor", "?"), *(_figure(each.get(name)) for name in names)) for each in candidates]
+    print_table(("executor", *(inert(_PARTS.get(name, name)) for name in names)), rows)
+    _say("The score is made of the figures beside it: how well words, meaning and details of the request fit.")
+
+
+def _memories(memories: Sequence[Mapping[str, Any]]) -> None:
+    _title("What was remembered for it")
+    if not memories:
+        _say("Nothing.")
+    for each in memories:
+        _say(f"{each.get('kind', 'memory')}: {each.get('text', '')}")
+
+
+def _permits(permits: Sequence[Mapping[str, Any]]) -> None:
+    if not permits:
+        return
+    _title("Why each step was allowed, or was not")
+    for each in permits:
+        _say(f"{each.get('step', '?')}. {each.get('executor', '?')}: {each.get('because') or 'not known any more'}")
+        for step in _list(each.get("why")):
+            if isinstance(step, list | tuple) and step:
+                _say("   " + ", ".join(map(str, step)))
+        if each.get("item"):
+            _say(f"   You were asked: metnos inbox show {each['item']}")
+
+
+def _steps(steps: Sequence[StepTrace]) -> None:
+    _title("What was done")
+    if not steps:
+        _say("No executor ran.")
+        return
+    rows = [
+        (
+            step.number,
+            f"{step.executor} {step.version}".strip(),
+            "yes" if step.ok else f"no ({step.kind})" if step.kind else "no",
+            found(step),
+            lasted(step.wall_ms),
+            f"{step.gap_before} → {step.gap_after}",
+            step.audit or "none",
+            step.action or "none",
+        )
+        for step in steps
+    ]
+    print_table(("step", "executor", "worked", "found", "took", "steps to go", "audit line", "undo id"), rows)
+
+
+def _flows(trace: Trace) -> None:
+    if trace.passings:
+        _title("What was handed on")
+    for each in trace.passings:
+        places = f"step {each.src_step} to step {each.dst_step}, {_HOW.get(each.how, each.how)}"
+        _say(f"{each.src} → {each.dst} ({places})")
+    if trace.desired:
+        _title("What was missing, and is remembered as a wish (metnos mnestome proto)")
+    for wish in trace.desired:
+        _say(f"{wish.name}, to follow {wish.source}: {wish.signature.get('summary', '') or 'no description'}")
+
+
+def _models(calls: Sequence[ModelCall]) -> None:
+    _title("Language models")
+    if not calls:
+        _say("None was asked; it cost nothing.")
+        return
+    rows = [
+        (each.purpose, each.model, each.input_tokens, each.cached_tokens, each.output_tokens, _money(each.usd),
+         lasted(each.wall_ms), each.error or "no")
+        for each in calls
+    ]  # fmt: skip
+    print_table(("for", "model", "tokens in", "of them cached", "tokens out", "cost", "took", "failed"), rows)
+    tokens = sum(each.input_tokens + each.output_tokens for each in calls)
+    spent = _money(sum(each.usd for each in calls))
+    _say(f"Together: {counted(len(calls), 'call')}, {counted(tokens, 'token')}, {spent}.")
+
+
+def _further(trace: Trace) -> None:
+    _title("Further")
+    _say(f"Metnos's own computing time: {trace.cpu_ms:.1f} ms")
+    for step in trace.steps:
+        if step.audit:
+            _say(f"The record of step {step.number}: metnos audit show {step.audit}")
+        if step.action:
+            _say(f"To take step {step.number} back: metnos undo {step.action}")
+    if trace.item:
+        _say(f"It waits for your answer: metnos inbox show {trace.item}")
+    _say(f"To say what you think of it: metnos feedback good|bad {trace.id}")
+
+
+def _data(whole: dict[str, Any], trace: Trace) -> dict[str, Any]:
+    """What explains an answer: the turn without what was said and found."""
+    for key in ("text", "answer", "slots"):
+        del whole[key]
+    for step in whole["steps"]:
+        step["found"] = {key: step["reply"].get(key) for key in ("count", "total", "failed")}
+        del step["reply"], step["args"]
+    tokens = sum(each.input_tokens + each.output_tokens for each in trace.calls)
+    return whole | {"cost": {"calls": len(trace.calls), "tokens": tokens, "usd": sum(each.usd for each in trace.calls)}}
+
+
+def _title(text: str) -> None:
+    click.secho(f"\n{text}", bold=True)
+
+
+def _say(text: str) -> None:
+    click.echo(f"  {inert(text)}")
+
+
+def _money(usd: float) -> str:
+    return f"${usd:.4f}" if usd else "nothing"
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.3f}" if _is_number(value) else ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []

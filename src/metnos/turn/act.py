@@ -1,0 +1,207 @@
+"""One step of a turn: run through the one door, and if the owner must be asked, ask.
+
+Rules: nothing here decides what may happen; it passes the policy's question on to the face and the owner's answer back
+to the inbox. An answer counts for the question that was shown. Whoever cannot answer (a program, another executor) is
+not asked: the question waits in the inbox.
+"""
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from metnos.core.clock import to_text
+from metnos.core.errors import ExecutorError, ExecutorFailed, LawError, SandboxError, Waiting
+from metnos.executors import words
+from metnos.executors.catalog import Catalog
+from metnos.executors.outcome import Outcome
+from metnos.executors.run import Call, Runner
+from metnos.grimoire.trace import State
+from metnos.law.capability import Capability
+from metnos.law.grants import MAX_DAYS, Grants
+from metnos.law.inbox import Inbox, Item
+from metnos.law.inbox import State as Question
+from metnos.law.need import PATHS, Need
+from metnos.turn.events import Answer, StepDone, StepStarted, Wanted
+
+_ALWAYS_DAYS = min(365, MAX_DAYS)  # a year: long enough to be no bother, short enough to be thought about again
+_NOT_ALWAYS = frozenset({Capability.SHELL_EXEC})  # a program may do anything with what it is given
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What acting needs."""
+
+    runner: Runner
+    catalog: Catalog
+    inbox: Inbox
+    grants: Grants
+    home: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a step ended: with an outcome, or without one and why. ``item`` is the question it rested on."""
+
+    state: State
+    outcome: Outcome | None
+    message: str = ""
+    kind: str = ""
+    fix: str = ""
+    item: str = ""
+    preview: tuple[str, ...] = ()
+
+
+Acting = Generator[StepStarted | StepDone | Wanted, Answer | None, Ended]
+
+
+def act(door: Door, call: Call, number: int, of: int, *, dry_run: bool) -> Acting:
+    """Make one call; yields what the face shows, returns how it ended."""
+    yield StepStarted(number, of, call.name, title(call))
+    try:
+        if dry_run and not _only_looks(door, call):
+            ended = _rehearse(door, call)
+        else:
+            ended = yield from _run(door, call, number)
+    except (LawError, ExecutorError, SandboxError) as error:
+        # Nothing was done; what says so is the error itself.
+        state = State.REFUSED if isinstance(error, LawError) else State.FAILED
+        kind = error.kind if isinstance(error, ExecutorFailed) else "not_permitted"
+        ended = Ended(state, None, error.what, kind, error.fix)
+    yield _done(ended, call, number)
+    return ended
+
+
+def title(call: Call) -> str:
+    """What a call is pointed at, in a few words."""
+    shown = []
+    for name, value in call.args.items():
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            shown.append(f"{name} {_short(str(value))}")
+        elif isinstance(value, list) and value:
+            first = value[0] if isinstance(value[0], str) else f"{len(value)}"
+            more = f" and {len(value) - 1} more" if isinstance(value[0], str) and len(value) > 1 else ""
+            shown.append(f"{name} {_short(first)}{more}")
+    return ", ".join(shown[:3])
+
+
+def _short(text: str, most: int = 48) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _run(door: Door, call: Call, number: int) -> Generator[Wanted, Answer | None, Ended]:
+    try:
+        return _from_outcome(door.runner.run(call))
+    except Waiting as waiting:
+        item = door.inbox.find(waiting.item)
+    answered = yield from _ask(door, call, number, item)
+    if answered is not None:
+        return answered
+    outcome = door.runner.run(call)
+    return _from_outcome(outcome, item.id)
+
+
+def _ask(door: Door, call: Call, number: int, item: Item) -> Generator[Wanted, Answer | None, Ended | None]:
+    """Ask until there are enough yeses. Returns nothing when the act may be tried, else how the step ended."""
+    waits = Ended(State.WAITING, None, f"it waits for your yes: {item.title}", item=item.id)
+    if not call.principal.may_answer:
+        return waits
+    while item.yes_count < item.needs_yes and item.state is Question.WAITING:
+        wanted = _wanted(door, call, number, item)
+        answer = yield wanted
+        if answer is None or answer is Answer.LATER:
+            return waits
+        if answer is Answer.NO:
+            door.inbox.refuse(item.id, call.principal, "refused when asked")
+            return Ended(State.REFUSED, None, "you said no; nothing was done", "not_permitted", item=item.id)
+        if answer is Answer.ALWAYS and wanted.always:
+            _grant(door, call)
+        item = door.inbox.approve(item.id, call.principal, seen=item.yes_count)
+    return None
+
+
+def _wanted(door: Door, call: Call, number: int, item: Item) -> Wanted:
+    manifest = door.catalog.get(call.name).manifest
+    targets = [] if item.needs_yes > 1 or call.tainted else _targets(door.runner.needs(call))
+    return Wanted(
+        item=item.id,
+        number=number,
+        executor=call.name,
+        title=item.title,
+        lines=tuple(str(line) for line in item.body.get("preview", ())),
+        reversal=words.effect(manifest),
+        why=tuple(door.runner.explain(call)),
+        yes=item.yes_count,
+        needs=item.needs_yes,
+        always=_always_words(call.name, targets, door.home),
+        expires=to_text(item.expires_at),
+    )
+
+
+def _targets(needs: Iterable[Need]) -> list[tuple[Capability, str, bool]]:
+    """What an "always" would be about: the folders that are changed and the hosts that are spoken to.
+
+    Nothing at all if any need is of a kind for which there is no "always", or would open a whole home or root.
+    """
+    found: list[tuple[Capability, str, bool]] = []
+    for need in needs:
+        if need.capability in _NOT_ALWAYS or need.target == "*":
+            return []
+        if need.capability is Capability.FS_WRITE:
+            path = Path(need.target)
+            found.append((need.capability, str(path if path.is_dir() else path.parent), False))
+        elif need.capability is Capability.NET_HTTP:
+            found.append((need.capability, need.target, need.verb not in ("GET", "HEAD", "OPTIONS")))
+        elif need.capability is Capability.MODEL_CHAT:
+            found.append((need.capability, need.target, False))
+    return list(dict.fromkeys(found))
+
+
+def _always_words(executor: str, targets: list[tuple[Capability, str, bool]], home: Path) -> str:
+    broad = {"/", str(home), str(home.parent)}
+    if not targets or any(capability in PATHS and target in broad for capability, target, _ in targets):
+        return ""
+    verbs = {Capability.FS_WRITE: "change what is in", Capability.NET_HTTP: "speak to"}
+    listed = "; ".join(f"{verbs.get(capability, 'use')} {target}" for capability, target, _ in targets)
+    return f"{executor} may, for a year and without asking: {listed}"
+
+
+def _grant(door: Door, call: Call) -> None:
+    for capability, target, sending in _targets(door.runner.needs(call)):
+        door.grants.grant(
+            call.name, capability, target, days=_ALWAYS_DAYS, by=call.principal, reason="always", sending=sending
+        )
+
+
+def _only_looks(door: Door, call: Call) -> bool:
+    """Whether a dry run may really make this call, or there would be nothing to go on with."""
+    return door.catalog.get(call.name).manifest.is_quiet
+
+
+def _rehearse(door: Door, call: Call) -> Ended:
+    outcome, preview = door.runner.preview(call)
+    state = State.REHEARSED if outcome.ok else State.FAILED
+    return Ended(state, outcome, outcome.message, outcome.kind, preview=preview.lines)
+
+
+def _from_outcome(outcome: Outcome, item: str = "") -> Ended:
+    if not outcome.ok:
+        return Ended(State.FAILED, outcome, outcome.message, outcome.kind, item=item)
+    failed = int(outcome.reply.get("failed", 0))
+    state = State.PARTLY if failed else State.DONE
+    message = f"{failed} failed" if failed else ""
+    return Ended(state, outcome, message, item=item)
+
+
+def _done(ended: Ended, call: Call, number: int) -> StepDone:
+    outcome = ended.outcome
+    count = int(outcome.reply.get("count", 0)) if outcome else 0
+    return StepDone(
+        number=number,
+        executor=call.name,
+        ok=ended.state in (State.DONE, State.PARTLY, State.REHEARSED),
+        message=ended.message,
+        count=count,
+        wall_ms=outcome.wall_ms if outcome else 0.0,
+        action=outcome.action if outcome else "",
+    )

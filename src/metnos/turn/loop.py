@@ -1,0 +1,299 @@
+"""A turn: Request → Context → Plan → Permit → Outcome → answer → trace, in this order and no other.
+
+Rules: `run` yields events and takes answers; closing it cancels the turn. Whatever happens, a turn is closed once, at
+the one commit point, after everything it did is in the audit; a turn whose process dies is not recorded, and is found
+and named at the next start. The answer says only what has an audit line.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from metnos.context import window
+from metnos.core.canon import sha256_hex
+from metnos.core.clock import Clock
+from metnos.core.errors import MetnosError, TurnError, UsageError
+from metnos.core.ids import UlidMaker
+from metnos.core.sections import MemorySettings, TurnSettings
+from metnos.fastpath.canonical import canonical
+from metnos.fastpath.slots import extract
+from metnos.grimoire.medium import Medium
+from metnos.grimoire.medium_rows import Role
+from metnos.grimoire.trace import State, StepTrace, Trace
+from metnos.law.inbox import Item
+from metnos.law.principal import Principal
+from metnos.sandbox import process
+from metnos.turn import answer as answering
+from metnos.turn import learn
+from metnos.turn.act import Door
+from metnos.turn.events import Answer, Answered, Event, Started
+from metnos.turn.following import Way, follow
+from metnos.turn.plan.model_scene import Scene
+from metnos.turn.plan.records import Kind, Plan, Step
+from metnos.turn.plan.records import Path as PlanPath
+from metnos.turn.planning import Planner, zone_of
+from metnos.turn.purse import Purses
+from metnos.turn.request import LONGEST, Request
+from metnos.turn.scratch import Scratch
+from metnos.turn.thinking import Thinker
+from metnos.turn.tools import Kit, Toolbox
+
+Turn = Generator[Event, Answer | None, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What turns are made of."""
+
+    door: Door
+    toolbox: Toolbox
+    medium: Medium
+    clock: Clock
+    settings: TurnSettings
+    memory: MemorySettings
+    purses: Purses
+    head: Callable[[], str]  # the constant beginning of every prompt
+    learnt: Callable[[], object]  # lets everything that learns catch up with the traces
+
+
+class Turns:
+    """The turns of one workspace. Threads may share it."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._ids = UlidMaker(parts.clock)
+
+    def request(
+        self, text: str, *, principal: Principal, cwd: Path, conversation: str = "", dry_run: bool = False
+    ) -> Request:
+        """A request, checked. Without a conversation it is one of its own."""
+        text = text.strip()
+        if not text:
+            raise UsageError("there is nothing to do: the request is empty", fix="Say what you want done.")
+        if len(text) > LONGEST:
+            raise UsageError(f"the request is longer than {LONGEST} characters", fix="Put the text into a file.")
+        turn = self._ids()
+        asked = self._parts.clock.now().astimezone()
+        return Request(turn, text, principal, cwd, asked, conversation or turn, dry_run)
+
+    def run(self, request: Request) -> Turn:
+        """Take a request from the sentence to the answer."""
+        scratch = Scratch(request)
+        return self._metered(scratch, self._turn(scratch))
+
+    def go_on(self, item: Item, principal: Principal) -> Turn | None:
+        """Go on with the turn that waited for this question, now that it is approved; nothing if none waits."""
+        waiting = self._parts.medium.waiting_for(item.id)
+        if waiting is None:
+            return None
+        request = self.request(
+            waiting.text, principal=principal, cwd=Path(waiting.cwd), conversation=waiting.conversation
+        )
+        scratch = Scratch(request, continues=waiting.id)
+        return self._metered(scratch, self._continued(scratch, waiting))
+
+    # -- a turn
+
+    def _metered(self, scratch: Scratch, turn: Turn) -> Turn:
+        """Count the processor time that the turn itself takes, and not its face."""
+        sent: Answer | None = None
+        try:
+            while True:
+                began = time.thread_time()
+                try:
+                    event = turn.send(sent)
+                except StopIteration:
+                    return
+                finally:
+                    scratch.cpu_ms += (time.thread_time() - began) * 1000
+                sent = yield event
+        finally:
+            turn.close()
+
+    def _turn(self, scratch: Scratch) -> Turn:
+        request = scratch.request
+        self._begin(request)
+        kit = self._parts.toolbox.kit()
+        with self._closing(scratch, kit) as close:
+            yield Started(request.id)
+            self._recall(scratch)
+            purse = self._parts.purses.open(request.id, scratch.calls)
+            thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None
+            scene = self._scene(scratch) if thinker else None
+            planner = Planner(
+                kit, self._parts.door.home, self._parts.settings.planner, thinker, lambda: scene or _bare(scratch)
+            )
+            plan = yield from planner.plan(scratch)
+            if plan.kind is Kind.STEPS:
+                way = Way(self._parts.door, self._parts.settings.steps, thinker, scene)
+                yield from follow(way, scratch, plan)
+            else:
+                scratch.stop(_STATES[plan.kind])
+            yield close()
+
+    def _continued(self, scratch: Scratch, waiting: Trace) -> Turn:
+        self._begin(scratch.request)
+        kit = self._parts.toolbox.kit()
+        with self._closing(scratch, kit) as close:
+            yield Started(scratch.request.id)
+            plan, first = _rest(waiting, scratch)
+            scratch.plan = plan
+            way = Way(self._parts.door, self._parts.settings.steps, None, None)
+            yield from follow(way, scratch, plan, first)
+            yield close()
+
+    def _begin(self, request: Request) -> None:
+        pid = os.getpid()
+        self._parts.medium.begin(
+            request.id,
+            pid=pid,
+            started=process.start_time(pid),
+            text_digest=sha256_hex(request.text.encode()),
+            conversation=request.conversation,
+            channel=request.principal.channel,
+            sender=request.principal.sender,
+        )
+
+    @contextlib.contextmanager
+    def _closing(self, scratch: Scratch, kit: Kit) -> "Generator[Callable[[], Answered]]":
+        """Close the turn exactly once: with its answer, or with what went wrong."""
+        closed: list[Answered] = []
+
+        def close() -> Answered:
+            if not closed:
+                closed.append(self._close(scratch, kit))
+            return closed[0]
+
+        try:
+            yield close
+        except (GeneratorExit, KeyboardInterrupt):
+            if not closed:
+                scratch.stop(State.CANCELLED)
+                close()
+            raise
+        except MetnosError as error:
+            scratch.stop(State.FAILED, error.what, error.fix)
+            scratch.error = type(error).__name__
+            if closed:
+                raise
+            close()
+            raise
+        except BaseException as error:
+            # A mistake in Metnos: recorded as such, with its kind only, and shown as one.
+            scratch.stop(State.FAILED, f"a {type(error).__name__} inside Metnos")
+            scratch.error = type(error).__name__
+            close()
+            raise
+
+    def _recall(self, scratch: Scratch) -> None:
+        """What this request is about, and what came before it."""
+        request = scratch.request
+        scratch.slots = extract(request.text, now=request.asked, home=self._parts.door.home, cwd=request.cwd)
+        scratch.canonical = canonical(request.text, scratch.slots)
+        scratch.last = self._parts.medium.last(request.conversation)
+        if scratch.last is not None:
+            reply = next((step.reply for step in reversed(scratch.last.steps) if step.ok), None)
+            if reply is not None and not reply.get("cut"):
+                scratch.replies["last"] = reply
+
+    def _scene(self, scratch: Scratch) -> Scene:
+        request, parts = scratch.request, self._parts
+        rows = parts.medium.window(request.conversation, parts.memory.window)
+        lines = [window.Line(role == Role.OWNER, text) for role, text, _ in rows]
+        last = scratch.last.answer if scratch.last else ""
+        shown = window.build(lines, parts.memory.window)
+        return Scene(parts.head(), shown, zone_of(request.asked), str(request.cwd), str(parts.door.home), last)
+
+    # -- the end
+
+    def _close(self, scratch: Scratch, kit: Kit) -> Answered:
+        text = self._answer(scratch, kit)
+        self._parts.purses.close(scratch.request.id)
+        trace = learn.trace(scratch, text, kit.tools, self._parts.clock)
+        self._parts.medium.close(trace)
+        self._parts.learnt()
+        return Answered(
+            turn=trace.id,
+            state=str(trace.state),
+            text=text,
+            steps=tuple(_step_data(step) for step in trace.steps),
+            undo=tuple(step.action for step in trace.steps if step.action),
+            model_text=bool(scratch.words) or (scratch.plan is not None and scratch.plan.kind is Kind.TALK),
+        )
+
+    def _answer(self, scratch: Scratch, kit: Kit) -> str:
+        plan, language = scratch.plan, scratch.language
+        phrases = answering.words(language)
+        steps = [learn.step(number, taken, kit.tools) for number, taken in enumerate(scratch.taken, start=1)]
+        mutators = frozenset(name for name, tool in kit.tools.items() if tool.mutates)
+        lines: list[str] = []
+        if plan is not None and plan.kind is Kind.TALK:
+            lines += answering.own_words(plan.say, steps, language)
+        elif plan is not None and plan.kind is not Kind.STEPS:
+            lines.append(plan.say)
+        for words in scratch.words:
+            lines += answering.own_words(words, steps, language)
+        if scratch.request.dry_run and plan is not None and plan.kind is Kind.STEPS:
+            lines += _rehearsal(scratch, phrases)
+        zone = scratch.request.asked.tzinfo
+        home = str(self._parts.door.home)
+        if not scratch.words:
+            lines += answering.describe(steps, mutators, language, most=self._parts.settings.show, zone=zone, home=home)
+        elif any(step.action for step in steps):
+            changed = [step for step in steps if step.executor in mutators]
+            lines += answering.describe(
+                changed, mutators, language, most=self._parts.settings.show, zone=zone, home=home
+            )
+        if scratch.nothing_to_do:
+            lines.append(phrases["nothing_to_do"])
+        if scratch.state is State.CANCELLED:
+            lines.append(phrases["cancelled"])
+        elif scratch.message:
+            lines += answering.problem(scratch.state, scratch.message, scratch.fix, language)
+        lines += scratch.notes
+        return "\n".join(line for line in lines if line) or phrases["none"]
+
+
+_STATES = {Kind.QUESTION: State.QUESTION, Kind.NOTHING: State.NOTHING, Kind.TALK: State.TALKED}
+
+
+def _rehearsal(scratch: Scratch, phrases: dict[str, str]) -> list[str]:
+    previews = [line for taken in scratch.taken for line in taken.ended.preview]
+    if not previews:
+        return []
+    return [f"{phrases['would']}:", *(f"  {line}" for line in previews)]
+
+
+def _rest(waiting: Trace, scratch: Scratch) -> tuple[Plan, int]:
+    """The plan of a turn that waited, with what its steps gave so far, and the step to go on with."""
+    data = waiting.plan
+    steps = tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ()))
+    plan = Plan(
+        Kind.STEPS,
+        PlanPath(data.get("path", PlanPath.ROUTER)),
+        steps,
+        notes=tuple(data.get("notes", ())),
+        language=waiting.language,
+        tainted=tuple(data.get("tainted", ())),
+    )
+    done = [step for step in waiting.steps if step.ok]
+    if len(done) >= len(steps):
+        raise TurnError(f"turn {waiting.id} has nothing left to do", fix="Ask again.")
+    for place, step in enumerate(done, start=1):
+        if step.executor != steps[place - 1].executor or step.reply.get("cut"):
+            raise TurnError(f"what turn {waiting.id} found is not kept whole", fix="Ask again.")
+        scratch.replies[f"step{place}"] = step.reply
+    return plan, len(done) + 1
+
+
+def _bare(scratch: Scratch) -> Scene:
+    request = scratch.request
+    return Scene("", (), zone_of(request.asked), str(request.cwd), "", "")
+
+
+def _step_data(step: StepTrace) -> dict[str, object]:
+    names = ("executor", "args", "ok", "kind", "message", "reply", "action", "wall_ms")
+    return {name: getattr(step, name) for name in names}

@@ -1,0 +1,100 @@
+"""A plan while it is made: the steps so far, what was assumed, what is missing, and where the next step takes from.
+
+Rules: a reference names a step that stands before it, or the last turn. A step that lacks something is in the plan
+without it, and `missing` says what; nothing after it changes that.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from metnos.turn.plan.clauses import Clause
+from metnos.turn.plan.fill_files import Ground
+from metnos.turn.plan.records import Step, Tool
+
+LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """What the previous turn of a conversation produced: what *them* and *quelli* may mean."""
+
+    executor: str
+    result_key: str
+    fields: frozenset[str]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a request is read against."""
+
+    tools: dict[str, Tool]
+    ground: Ground
+    now: datetime
+    language: str
+    last: Last | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a step takes from: an earlier step, or the last turn."""
+
+    name: str
+    executor: str
+    key: str
+    fields: frozenset[str]
+    rows: bool
+
+    def ref(self, part: str = "", *, first: bool = False) -> str:
+        """A reference to the whole list, to one field of each, or of the first."""
+        place = "[0]" if first else ""
+        return "{{" + f"{self.name}.{self.key}{place}" + (f".{part}" if part else "") + "}}"
+
+    @property
+    def places(self) -> str | None:
+        """The field that holds paths of files that are there now."""
+        return next((each for each in ("to", "path") if each in self.fields), None)
+
+
+@dataclass(slots=True)
+class Chain:
+    """The plan so far."""
+
+    scene: Scene
+    steps: list[Step] = field(default_factory=list)
+    notes: list[tuple[str, dict[str, str]]] = field(default_factory=list)  # a phrase of `phrases`, and what goes into it
+    missing: str = ""
+    classes: set[str] = field(default_factory=set)  # of the files that the steps are about
+
+    def add(self, executor: str, args: dict[str, Any]) -> "Origin":
+        self.steps.append(Step(executor, args))
+        return self._origin(len(self.steps))
+
+    def lack(self, executor: str, argument: str) -> None:
+        """Only the first thing that is missing is asked for."""
+        self.missing = self.missing or f"{executor}.{argument}"
+
+    def note(self, phrase: str, **words: str) -> None:
+        self.notes.append((phrase, words))
+
+    def before(self, clause: Clause) -> Origin | None:
+        """What a clause may take from: the step before it, or the last turn if it says so."""
+        if self.steps:
+            return self._origin(len(self.steps))
+        last = self.scene.last
+        if last is None or not clause.back or not last.count:
+            return None
+        return Origin(LAST, last.executor, last.result_key, last.fields, last.executor in ROWS)
+
+    def has(self, executor: str) -> bool:
+        return executor in self.scene.tools
+
+    def _origin(self, number: int) -> Origin:
+        step = self.steps[number - 1]
+        tool = self.scene.tools[step.executor]
+        fields = frozenset(tool.output.get("properties", {}))
+        return Origin(f"step{number}", step.executor, tool.result_key, fields, step.executor in ROWS)
+
+
+ROWS = ("read_tables", "filter_tables", "sort_tables", "group_tables", "join_tables")

@@ -1,0 +1,95 @@
+"""Tables: what a clause wants of rows, as the steps read, filter, group, sort and write.
+
+Rules: rows come from a file that the clause names, else from the step before. A column is taken as it is written, and the
+plan says so, because nobody has looked into the table yet.
+"""
+
+from collections.abc import Sequence
+
+from metnos.fastpath.slots import Slot
+from metnos.turn.plan import fill_small, fill_tables
+from metnos.turn.plan.chain_state import Chain, Origin
+from metnos.turn.plan.clauses import Clause, classes
+from metnos.turn.plan.fill_tables import Wanted
+
+VERBS = ("filter", "sort", "group", "sum", "mean", "median", "least", "greatest", "count", "read", "list", "write", "compute",
+         "find", "get", "where", "show", "copy", "search")  # fmt: skip
+NEEDED = ("read_tables", "filter_tables", "sort_tables", "group_tables")
+
+
+def fits(clause: Clause, slots: Sequence[Slot], chain: Chain) -> bool:
+    """Whether the clause works on the rows of a table."""
+    head = clause.head
+    if not all(map(chain.has, NEEDED)) or (head is not None and not head.means(*VERBS)):
+        return False
+    source = chain.before(clause)
+    if not _files(slots) and (source is None or not (source.rows or clause.said("sort", "filter", "group"))):
+        return False
+    if source is not None and not _files(slots) and not source.rows:
+        named = fill_tables.wanted(clause).named
+        return bool(named) and set(named) <= source.fields
+    return fill_tables.wanted(clause).anything or _counts(clause)
+
+
+def build(clause: Clause, slots: Sequence[Slot], chain: Chain) -> None:
+    """Add the steps."""
+    wanted = fill_tables.wanted(clause)
+    files = _files(slots)
+    origin = chain.before(clause)
+    if files:
+        args = {"path": str(files[0].value)} | fill_small.sheet(clause, chain.scene.now)
+        origin = chain.add("read_tables", args)
+        if wanted.named:
+            chain.note("columns", columns=", ".join(wanted.named))
+    if origin is None:
+        chain.lack("read_tables", "path")
+        return
+    origin = _worked(clause, wanted, origin, chain)
+    goal = next((slot for slot in slots if slot.role in ("to", "as") and "table" in classes(slot)), None)
+    if goal is not None and chain.has("write_tables"):
+        chain.add("write_tables", {"entries": origin.ref(), "path": str(goal.value)})
+
+
+def join(clause: Clause, slots: Sequence[Slot], chain: Chain) -> None:
+    """Read two tables and bring them together."""
+    files = _files(slots)
+    before = chain.before(clause)
+    origins = [chain.add("read_tables", {"path": str(slot.value)}) for slot in files[:2]]
+    if before is not None and len(origins) == 1:
+        origins.insert(0, before)
+    args = {name: origin.ref() for name, origin in zip(("entries", "right"), origins, strict=False)}
+    on = fill_tables.joined_on(clause)
+    if on:
+        args |= {"on": on}
+        chain.note("columns", columns=", ".join(each["column"] for each in on))
+    chain.add("join_tables", args)
+    if len(origins) < 2:  # noqa: PLR2004 -- two tables
+        chain.lack("join_tables", "entries" if not origins else "right")
+    elif not on:
+        chain.lack("join_tables", "on")
+
+
+def _worked(clause: Clause, wanted: Wanted, origin: Origin, chain: Chain) -> Origin:
+    if wanted.conditions:
+        args = {"entries": origin.ref(), "conditions": wanted.conditions}
+        args |= {"match": "any"} if wanted.any and len(wanted.conditions) > 1 else {}
+        origin = chain.add("filter_tables", args)
+    if wanted.aggregates or wanted.by or _counts(clause):
+        args = {"entries": origin.ref()}
+        args |= {"by": wanted.by} if wanted.by else {}
+        args |= {"aggregates": wanted.aggregates} if wanted.aggregates else {}
+        origin = chain.add("group_tables", args)
+    if wanted.order:
+        args = {"entries": origin.ref(), "by": wanted.order}
+        counts = [slot.value for slot in clause.slots if slot.kind == "count"]
+        limit = fill_small.rows(clause, chain.scene.now).get("limit") or (counts[0] if counts else None)
+        origin = chain.add("sort_tables", args | ({"limit": limit} if limit else {}))
+    return origin
+
+
+def _counts(clause: Clause) -> bool:
+    return clause.said("count") and clause.said("rows")
+
+
+def _files(slots: Sequence[Slot]) -> list[Slot]:
+    return [slot for slot in slots if {"table", "file"} <= classes(slot) and slot.role not in ("to", "as")]

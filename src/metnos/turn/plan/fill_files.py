@@ -1,0 +1,160 @@
+"""Which files a request is about: where they are, what they are called, how old and how large they are.
+
+Rules: a relative name is read against the working directory, then the home, then the folder that the request names; if it
+is in none of them it stays as it is written. A day or a range of days becomes an age, reckoned from now. A place where
+things go is never a place to look in. Does not look at the disk but by asking whether something exists.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from metnos.fastpath.slots import Slot
+from metnos.turn.plan.clauses import PATTERNS, Clause, classes
+
+_CALLED = re.compile(r"\b(?:called|named|whose name (?:is|contains|has)|chiamat[aioe]|di nome|il cui nome contiene)\s+(?P<name>[\w.-]+)", re.IGNORECASE)
+_IN_NAME = re.compile(r"\b(?:with|con)\s+(?P<name>[\w.-]+)\s+(?:in (?:the|their|its) names?|nel nome)\b", re.IGNORECASE)
+_DAY = 86_400.0
+FILTERS = ("age", "size", "order")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where names are looked up."""
+
+    cwd: Path
+    home: Path
+    exists: Callable[[Path], bool]
+
+    def there(self, place: str) -> bool:
+        """Whether something of this name exists."""
+        return self.exists(self.path(place))
+
+    def path(self, place: str) -> Path:
+        if place == "~" or place.startswith("~/"):
+            return self.home / place[2:]
+        return self.cwd / place
+
+
+def resolved(slots: Sequence[Slot], ground: Ground) -> tuple[Slot, ...]:
+    """The slots with their places as they are to be understood."""
+    folders = [slot for slot in slots if "folder" in classes(slot) and slot.role not in ("to", "as")]
+    return tuple(_resolved(slot, folders, ground) if "place" in classes(slot) else slot for slot in slots)
+
+
+def _resolved(slot: Slot, folders: Sequence[Slot], ground: Ground) -> Slot:
+    every = [str(slot.value), *slot.also]
+    found = next((each for each in every if ground.there(each)), None)
+    if found is not None:
+        return replace(slot, value=_plain(found), also=())
+    said = every[0]
+    if said.startswith(("/", "~")):
+        return replace(slot, value=_plain(said), also=())
+    # What is to be made may be anywhere: only what is to be read is looked for.
+    for base in ("~", *(str(each.value) for each in folders if each is not slot)):
+        if ground.there(f"{base.rstrip('/')}/{said}"):
+            return replace(slot, value=f"{base.rstrip('/')}/{said}", also=())
+    return replace(slot, value=_plain(every[-1] if slot.kind == "folder" else said), also=())
+
+
+def ages(slots: Sequence[Slot], now: datetime) -> dict[str, float]:
+    """Days, ranges and durations as how old a file may be."""
+    found: dict[str, float] = {}
+    for slot in slots:
+        if slot.kind == "duration" and slot.role in ("older", "newer"):
+            found[f"{slot.role}_than_days"] = slot.value
+        elif slot.kind == "range":
+            found |= _range(slot.value, now)
+        elif slot.kind == "date":
+            found |= _date(str(slot.value), slot.role, now)
+    return found
+
+
+def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, Any]:
+    """What `find_files` is to look for: every argument but the folder."""
+    found: dict[str, Any] = {}
+    patterns = [str(slot.value) for slot in slots if slot.kind in PATTERNS]
+    named = [str(slot.value) for slot in slots if slot.kind == "name"]
+    called = _CALLED.search(clause.text) or _IN_NAME.search(clause.text)
+    quoted = [str(slot.value) for slot in slots if slot.kind == "quoted"]
+    if patterns:
+        found["pattern"] = "|".join(dict.fromkeys(patterns))
+    elif named:
+        found["pattern"] = "|".join(dict.fromkeys(named))
+    elif quoted and not clause.said("search"):
+        found["pattern"] = quoted[0]
+    elif called:
+        found["pattern"] = called["name"]
+    for slot in slots:
+        if slot.kind == "size":
+            found["max_size" if slot.role == "max" else "min_size"] = str(slot.value)
+        elif slot.kind == "order":
+            found["order"] = slot.value
+        elif slot.kind == "count":
+            found["limit"] = slot.value
+    if clause.said("hidden"):
+        found["hidden"] = True
+    return found | ages(slots, now)
+
+
+def selects(clause: Clause, slots: Sequence[Slot]) -> bool:
+    """Whether the clause chooses files by what they are like, so that they must be found first."""
+    if any(slot.kind in PATTERNS for slot in slots):
+        return True
+    kinds = set().union(*map(classes, slots)) if slots else set()
+    return clause.said("files", "documents", "images") and bool(kinds & {*FILTERS, "duration"})
+
+
+def goal(slots: Sequence[Slot], *, source: bool) -> Slot | None:
+    """The place where something is to go. ``source`` says whether something else says what goes there."""
+    places = [slot for slot in slots if "place" in classes(slot)]
+    told = [slot for slot in places if slot.role in ("to", "as")]
+    if told:
+        return told[-1]
+    inside = [slot for slot in places if slot.role == "in" and "folder" in classes(slot)]
+    return inside[-1] if inside and (len(places) > 1 or source) else None
+
+
+def folder(slots: Sequence[Slot], aim: Slot | None) -> str | None:
+    """The folder to look in."""
+    places = [slot for slot in slots if "folder" in classes(slot) and slot is not aim and slot.role not in ("to", "as")]
+    return str(places[0].value) if places else None
+
+
+def parent(place: str) -> str:
+    """The folder that a path lies in, spelled as the path is."""
+    head, slash, _ = place.rstrip("/").rpartition("/")
+    return head or ("/" if slash else ".")
+
+
+def _range(value: dict[str, Any], now: datetime) -> dict[str, float]:
+    found: dict[str, float] = {}
+    if value.get("from"):
+        found["newer_than_days"] = _ago(str(value["from"]), now)
+    if value.get("to") and (last := _ago(str(value["to"]), now) - (1 if len(str(value["to"])) <= 10 else 0)) > 0:
+        found["older_than_days"] = round(last, 2)
+    return found
+
+
+def _date(day: str, role: str, now: datetime) -> dict[str, float]:
+    start = _ago(day, now)
+    if role in ("older", "before", "max", "to"):
+        return {"older_than_days": start}
+    if role in ("newer", "after", "since", "min", "from"):
+        return {"newer_than_days": start}
+    found = {"newer_than_days": start}
+    return found | ({"older_than_days": round(start - 1, 2)} if start > 1 else {})
+
+
+def _ago(day: str, now: datetime) -> float:
+    """How many days ago a day began."""
+    moment = datetime.fromisoformat(day)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
+    return max(0.0, round((now - moment).total_seconds() / _DAY, 2))
+
+
+def _plain(place: str) -> str:
+    return place.rstrip("/") or place

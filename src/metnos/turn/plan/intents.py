@@ -1,0 +1,156 @@
+"""What a clause asks for: the executor that its words and slots speak for.
+
+The lines are data in ``intents.toml``. A line fits when all it names is in the clause; the verb that heads the clause must
+be one it names, so *translate x.txt* never becomes *read x.txt*. An executor without lines is reached by the words of its
+own name, so what grows later is found by the same words that were missing before.
+
+Rules: a better fit names more of the clause and leaves less of it over. Does not fill anything in.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from metnos.executors import vocabulary
+from metnos.turn.plan.clauses import Clause, classes
+from metnos.turn.plan.lexicon import HINT, LIGHT, THING, VERB, Word, load
+from metnos.turn.plan.records import Tool
+
+WEIGHTS = {VERB: 3.0, THING: 3.0, HINT: 1.0, LIGHT: 0.5}
+SLOT, OPTIONAL = 2.0, 0.6
+LEFT_THING, LEFT_SLOT, LEFT_WORD = 2.0, 1.0, 0.4  # what a line loses for what it does not explain
+LOOSE_SLOTS = {"number", "count", "date", "range", "time", "duration", "order", "size"}  # any executor may take these
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One way to mean an executor."""
+
+    executor: str
+    needs: tuple[frozenset[str], ...]
+    may: frozenset[str]
+    never: frozenset[str]
+    args: Mapping[str, Any]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self.may.union(*self.needs)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A line that fits, how well, and how much of the clause it explains (0 to 1)."""
+
+    executor: str
+    args: Mapping[str, Any]
+    score: float
+    covers: float
+
+
+@cache
+def lines() -> tuple[Line, ...]:
+    """The lines as they are shipped."""
+    text = resources.files("metnos.turn.plan").joinpath("intents.toml").read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    return tuple(
+        _line(executor, bag, entry.get("args", {}))
+        for executor, entries in data.items()
+        for entry in entries
+        for bag in entry["when"]
+    )
+
+
+def intents(clause: Clause, tools: Mapping[str, Tool], *, before: frozenset[str] | None = None) -> tuple[Intent, ...]:
+    """Every executor that the clause may mean, the best first. ``before`` are the classes of what came before it."""
+    known = {line.executor for line in lines()}
+    own = [line for name in tools if name not in known for line in of_name(name)]
+    if clause.stranger is not None:
+        return ()
+    best: dict[str, Intent] = {}
+    for line in (*lines(), *own):
+        if line.executor in tools and (found := _fit(line, clause, before)) is not None:
+            held = best.get(line.executor)
+            if held is None or found.score > held.score:
+                best[line.executor] = found
+    return tuple(sorted(best.values(), key=lambda each: (-each.score, each.executor)))
+
+
+def of_name(name: str) -> Iterator[Line]:
+    """The lines that an executor's own name gives: its verb, its object, and its qualifier where there is one."""
+    if not vocabulary.is_name(name):
+        return
+    verb, thing, *rest = name.split("_")
+    objects = {thing, *_CLASSES_OF.get(thing, ()), *(f"@{each}{plural}" for each in rest for plural in ("", "s"))}
+    may = frozenset({"files", "documents", "text", "all", "@place", "@files", "it", "what", *rest})
+    yield Line(name, (frozenset({verb}), frozenset(objects)), may, frozenset(), {})
+
+
+_CLASSES_OF = {
+    "text": ("@text", "@texts", "@pdf", "@office", "documents", "pages", "@quoted"),
+    "files": ("@place", "@files"), "documents": ("@pdf", "@office", "@pdfs", "@offices", "@text"),
+    "images": ("@image", "@images"), "tables": ("@table", "@tables"), "pages": ("@url", "@html"),
+    "mails": ("@email",), "archives": ("@archive",), "folders": ("@folder",), "paths": ("@place",), "urls": ("@url",),
+}  # fmt: skip
+
+
+def _line(executor: str, bag: str, args: Mapping[str, Any]) -> Line:
+    needs, may, never = [], set(), set()
+    for part in bag.split():
+        names = frozenset(part.lstrip("?!").split("|"))
+        if part[0] == "?":
+            may |= names
+        elif part[0] == "!":
+            never |= names
+        else:
+            needs.append(names)
+    return Line(executor, tuple(needs), frozenset(may), frozenset(never), args)
+
+
+def _fit(line: Line, clause: Clause, before: frozenset[str] | None) -> Intent | None:
+    there = _there(clause, before)
+    names = line.names
+    if line.never & there.keys() or not all(need & there.keys() for need in line.needs):
+        return None
+    if clause.head is not None and not clause.head.means(*names):
+        return None
+    score = sum(max(there[name] for name in need & there.keys()) for need in line.needs)
+    score += OPTIONAL * len(line.may & there.keys())
+    left, told = 0.0, 0
+    for word in clause.words:
+        loss = _loss(word, names)
+        left += loss
+        told += loss == 0 and not word.stop and not word.mark
+    content = sum(1 for word in clause.words if not word.stop and not word.mark)
+    return Intent(line.executor, line.args, score - left, told / content if content else 0.0)
+
+
+def _there(clause: Clause, before: frozenset[str] | None) -> dict[str, float]:
+    """Everything a line may name that is in the clause, with its weight."""
+    there = {each: WEIGHTS[kind] for word in clause.words for each, kind in word.meanings.items() if kind in WEIGHTS}
+    for slot in clause.slots:
+        there |= {f"@{each}": SLOT for each in classes(slot)}
+    if sum(1 for slot in clause.slots if "place" in classes(slot)) > 1:
+        there["@2"] = SLOT
+    if before is not None and not clause.have("file", "files", "url"):
+        there |= {f"@{each}": SLOT for each in before}
+    return there
+
+
+def _loss(word: Word, names: frozenset[str]) -> float:
+    """What a line loses for a word that it does not explain."""
+    if word.slot is not None:
+        kinds = classes(word.slot)
+        return 0.0 if {f"@{each}" for each in kinds} & names or kinds & LOOSE_SLOTS else LEFT_SLOT
+    if word.means(*names) or word.stop or word.mark or word.of_kind(LIGHT):
+        return 0.0
+    if word.of_kind(THING) or word.of_kind(VERB):
+        return LEFT_THING
+    return LEFT_WORD if word.unknown else 0.0
+
+
+def concepts() -> Sequence[str]:
+    """Every concept that a line may name; for the test of the data."""
+    return tuple(load().kinds)

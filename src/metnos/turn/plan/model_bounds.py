@@ -1,0 +1,261 @@
+"""What content can never widen: the targets of a plan, and what runs without a question.
+
+A model that has read a file, a page or an error message may plan what these told it to. So whatever it plans after
+that is held against the owner's own words, by code and not by wording:
+
+* Words of the owner are the request and what they said before in this conversation; nothing else is.
+* Covered is a path that they named, or that lies below one they named; what their own plan names, made before
+  anything was read; and a path that an executor gave in a field that is declared to be one (a row of a table or a text
+  declares nothing). An address is covered if the owner wrote it, its host if they wrote that.
+* To look (an executor that changes nothing and tells nobody): covered paths only; anything else is dropped.
+* To change something: the very call of the owner's own plan, or less of it, runs as any other. On covered paths
+  everything else is *tainted*: the owner is asked, at every level and whatever was granted. Beyond them it is dropped.
+* To reach out: an address that the owner wrote runs as any other; another on a host of theirs, or an executor without
+  an address, is tainted; any other host is dropped.
+
+So content can make a plan shorter, wrong or in need of a yes; it cannot make it reach further. The first plan of a turn
+is made before anything of this turn was read, but earlier answers may be in sight. Then what changes something or
+reaches out is free only if the request asks for such an act in its own words and covers every target; everything else
+of that kind is tainted, and nothing is dropped, since the owner may well mean what they saw.
+
+Rules: pure, and blind to the disk: links are the business of the policy, which sees canonical paths. Does not
+guarantee that an answer in words is true: content can make a model say anything, and the faces show it as a model's.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from metnos.context import window
+from metnos.core.errors import ManifestError
+from metnos.executors import vocabulary
+from metnos.executors.scope import canonical_host
+from metnos.fastpath.slots import Kind, extract
+from metnos.turn import refs
+from metnos.turn.plan import lexical
+from metnos.turn.plan.model_check import is_address, is_path
+from metnos.turn.plan.model_read import references
+from metnos.turn.plan.model_scene import Done, Scene
+from metnos.turn.plan.records import Step, Tool
+
+_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # paths and addresses do not depend on it
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>|]+", re.IGNORECASE)
+_REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)\.(?:entries|results)(?:\[\d+\])?\.(\w+)\s*\}\}")
+_WORD = re.compile(r"[^\W\d_]+")
+_PATH_FIELDS = frozenset({"path", "to"})
+
+
+class Verdict(StrEnum):
+    """What becomes of a step."""
+
+    FREE = "free"
+    TAINTED = "tainted"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the owner's words cover. ``own`` are the steps that were planned before anything was read."""
+
+    request: str
+    text: str  # the request, and what the owner said before it
+    paths: frozenset[str]
+    addresses: frozenset[str]
+    hosts: frozenset[str]
+    own: tuple[Step, ...]
+    sources: Mapping[str, Tool | None]  # steps that may be referred to
+    cwd: str
+    home: str
+    strict: bool  # whether content of this turn was read
+
+
+def draw(
+    text: str,
+    scene: Scene,
+    *,
+    own: Sequence[Step] = (),
+    done: Sequence[Done] = (),
+    known: Mapping[str, Tool],
+    sources: Mapping[str, Tool | None],
+    strict: bool,
+) -> Bounds:
+    """The bounds of a turn."""
+    said = "\n".join([text, window.owner_words(scene.window)])
+    slots = extract(said, now=_ANY_DAY, home=Path(scene.home or "/"), cwd=Path(scene.cwd or "/"))
+    places = [each for slot in slots if slot.kind in (Kind.PATH, Kind.FOLDER, Kind.NAME) for each in _meant(slot)]
+    places += [path for step in own for path in _named_by(step, known)]
+    places += [path for each in done for path in _declared(each, known)]
+    addresses = {_address(found) for found in _URL.findall(said)}
+    hosts = {host for each in addresses if (host := _host(each))}
+    absolute = {_absolute(path, scene) for path in places if path}
+    return Bounds(
+        request=text,
+        text=said,
+        paths=frozenset(absolute - {"/"}),
+        addresses=frozenset(addresses),
+        hosts=frozenset(hosts),
+        own=tuple(own),
+        sources=sources,
+        cwd=scene.cwd,
+        home=scene.home,
+        strict=strict,
+    )
+
+
+def judge(steps: Sequence[Step], known: Mapping[str, Tool], bounds: Bounds, first: int = 1) -> tuple[Verdict, ...]:
+    """What becomes of each of these steps, which were planned in sight of content; they count from ``first``."""
+    verdicts: list[Verdict] = []
+    loose: set[str] = set()  # steps that look where the owner did not say
+    gone: set[str] = set()
+    sources = dict(bounds.sources)
+    for number, step in enumerate(steps, start=first):
+        tool, name = known[step.executor], f"step{number}"
+        within = replace(bounds, sources=sources)
+        verdict = _verdict(step, tool, within, loose=bool(loose & set(refs.named(step.args))))
+        if gone & set(refs.named(step.args)):
+            verdict = Verdict.DROPPED
+        if verdict is Verdict.DROPPED:
+            gone.add(name)
+        if not all(_covers(within, value) for value in _values(step, tool, is_path)):
+            loose.add(name)
+        sources[name] = tool
+        verdicts.append(verdict)
+    return tuple(verdicts)
+
+
+def _verdict(step: Step, tool: Tool, bounds: Bounds, *, loose: bool) -> Verdict:
+    if any(_is_less(step, each) for each in bounds.own):
+        return Verdict.FREE
+    covered = all(_covers(bounds, value) for value in _values(step, tool, is_path))
+    if tool.quiet:
+        return Verdict.FREE if covered or not bounds.strict else Verdict.DROPPED
+    reaches = [_reach(bounds, value) for value in _values(step, tool, is_address)]
+    worst = max([Verdict.FREE if covered else Verdict.DROPPED, *reaches], key=list(Verdict).index)
+    if worst is Verdict.DROPPED:
+        return Verdict.DROPPED if bounds.strict else Verdict.TAINTED
+    if tool.mutates or not reaches:
+        asked = not bounds.strict and not loose and is_asked_for(tool, bounds.request)
+        return worst if asked else Verdict.TAINTED
+    return Verdict.TAINTED if loose else worst
+
+
+def is_asked_for(tool: Tool, text: str) -> bool:
+    """Whether the owner's words ask for what this tool does: its verb, in any of the ways that people say it."""
+    verb = vocabulary.load().verbs.get(tool.name.split("_")[0])
+    spoken = [verb.text, *(each for said in verb.synonyms.values() for each in said)] if verb is not None else []
+    spoken += [each for each in tool.affinity if vocabulary.canonical_object(each) is None]
+    said = {lexical.stem(word) for word in _WORD.findall(text)}
+    return any(all(lexical.stem(word) in said for word in _WORD.findall(each)) for each in spoken)
+
+
+# -- paths
+
+
+def _covers(bounds: Bounds, value: str) -> bool:
+    if references(value):
+        found = _REFERENCE.fullmatch(value.strip())
+        return found is not None and _gives_path(found[1], found[2], bounds)
+    path = _absolute(value, bounds)
+    return _is_written(value, bounds.text) or any(
+        path == each or path.startswith(f"{each.rstrip('/')}/") for each in bounds.paths
+    )
+
+
+def _gives_path(source: str, field: str, bounds: Bounds) -> bool:
+    if source not in bounds.sources or field not in _PATH_FIELDS:
+        return False
+    tool = bounds.sources[source]
+    return tool is None or field in tool.output.get("properties", {})
+
+
+def _is_written(value: str, text: str) -> bool:
+    """Whether the path stands in the owner's words as it is, and not as a part of another."""
+    plain = value.rstrip("/")
+    if len(plain.strip("~./")) < 2:
+        return False
+    return re.search(rf"(?<![\w/~.-]){re.escape(plain)}(?![\w/-]|\.\w)", text) is not None
+
+
+def _absolute(path: str, where: "Scene | Bounds") -> str:
+    text = path.replace("\0", "")
+    if text.startswith("~") and text != "~" and not text.startswith("~/"):
+        return f"/{text}"  # somebody's home: nowhere that the owner named
+    if text == "~" or text.startswith("~/"):
+        text = f"{where.home}/{text[2:]}"
+    joined = posixpath.normpath(posixpath.join(where.cwd or "/", text))
+    return "/" + joined.lstrip("/")
+
+
+def _meant(slot: Any) -> list[str]:
+    return [str(slot.value), *map(str, slot.also)]
+
+
+def _named_by(step: Step, known: Mapping[str, Tool]) -> Iterator[str]:
+    tool = known.get(step.executor)
+    if tool is not None:
+        yield from (value for value in _values(step, tool, is_path) if not references(value))
+
+
+def _declared(done: Done, known: Mapping[str, Tool]) -> Iterator[str]:
+    """Paths that an executor gave in a field that is declared to be one."""
+    tool = known.get(done.executor)
+    fields = _PATH_FIELDS & set(tool.output.get("properties", {})) if tool is not None and done.ok else set()
+    listed = done.reply.get(tool.result_key, ()) if tool is not None else ()
+    for entry in listed if isinstance(listed, list) else ():
+        for field in fields if isinstance(entry, Mapping) else ():
+            if isinstance(entry.get(field), str):
+                yield entry[field]
+
+
+# -- addresses
+
+
+def _reach(bounds: Bounds, value: str) -> Verdict:
+    if references(value):
+        whole = _REFERENCE.fullmatch(value.strip())
+        return Verdict.TAINTED if whole is not None else Verdict.DROPPED
+    if _address(value) in bounds.addresses:
+        return Verdict.FREE
+    return Verdict.TAINTED if _host(value) in bounds.hosts else Verdict.DROPPED
+
+
+def _address(text: str) -> str:
+    return text.strip().rstrip(".,;:!?)]}'\"")
+
+
+def _host(address: str) -> str:
+    try:
+        return canonical_host(urlsplit(address).hostname or "-")
+    except (ManifestError, ValueError):
+        return ""
+
+
+# -- steps
+
+
+def _values(step: Step, tool: Tool, wanted: Any) -> list[str]:
+    """Every text in the arguments of one kind."""
+    found: list[str] = []
+    for name, value in step.args.items():
+        if wanted(tool.properties.get(name, {})):
+            found += [str(each) for each in (value if isinstance(value, list) else [value])]
+    return found
+
+
+def _is_less(step: Step, own: Step) -> bool:
+    """Whether a step is one of the owner's own plan, or the same with fewer items in its lists."""
+    if step.executor != own.executor or set(step.args) != set(own.args):
+        return False
+    return all(_is_part(value, own.args[name]) for name, value in step.args.items())
+
+
+def _is_part(value: Any, whole: Any) -> bool:
+    if isinstance(value, list) and isinstance(whole, list) and value:
+        return all(each in whole for each in value)
+    return bool(value == whole) and type(value) is type(whole)

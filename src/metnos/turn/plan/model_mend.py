@@ -1,0 +1,200 @@
+"""Slips that small models make again and again, put right before a plan is checked.
+
+* A path or an address that is nearly one the owner named becomes that one: ``sales.csv`` for ``~/sales.csv``.
+* A value that was copied from the prompt's own example and that the request does not speak of is left out.
+* A pattern where paths are wanted (``~/inbox/*.txt``) becomes a step that finds them.
+* A table tool that is fed by a step which does not give its columns is fed by the one that reads the table.
+* A column that is summed is not grouped by as well.
+
+Rules: pure; each slip is told by schemas and by the owner's own words, never by content. What is put in comes from the
+candidates. Does not guarantee a right plan: what is still wrong is found by `model_check`.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from metnos.fastpath.slots import Kind, Slot
+from metnos.turn.plan import lexical, prompts
+from metnos.turn.plan.model_check import gives_rows, is_address, is_path
+from metnos.turn.plan.model_read import references, renumbered
+from metnos.turn.plan.records import Step, Tool
+from metnos.turn.plan.shape import takes_rows
+
+FINDER = "find_files"
+_PLACES = (Kind.PATH, Kind.FOLDER, Kind.NAME, Kind.URL, Kind.FILES)
+_WILD = re.compile(r"[*?]")
+_STEP = re.compile(r"\{\{\s*step(\d{1,3})\b")
+_COLUMNS = ("column", "by")  # how table tools call the columns that they work on
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The owner's words, and the particulars in them."""
+
+    text: str
+    slots: tuple[Slot, ...]
+
+
+def mend(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request, first: int = 1) -> tuple[Step, ...]:
+    """The steps without their usual slips; their numbers, and what refers to them, count from ``first``."""
+    plain = [_grounded(_without_leaks(step, known, asked), known, asked) for step in steps]
+    fed = [_fed(step, plain, known, first) for step in plain]
+    return tuple(_found(_Numbered(fed, first), known))
+
+
+# -- the owner's own spelling, and nothing of the example's
+
+
+def _grounded(step: Step, known: Mapping[str, Tool], asked: Request) -> Step:
+    tool = known.get(step.executor)
+    if tool is None:
+        return step
+    named = {str(slot.value) for slot in asked.slots if slot.kind in _PLACES}
+    args = {
+        name: _spelled(value, named, asked.text) if _is_place(tool.properties.get(name, {})) else value
+        for name, value in step.args.items()
+    }
+    return Step(step.executor, args)
+
+
+def _is_place(inner: Mapping[str, Any]) -> bool:
+    return is_path(inner) or is_address(inner)
+
+
+def _spelled(value: Any, named: set[str], text: str) -> Any:
+    if isinstance(value, list):
+        return [_spelled(each, named, text) for each in value]
+    if not isinstance(value, str) or value in text or references(value):
+        return value
+    last = posixpath.basename(value.rstrip("/")).casefold()
+    meant = [each for each in named if posixpath.basename(each.rstrip("/")).casefold() == last]
+    return meant[0] if last and len(meant) == 1 else value
+
+
+def _without_leaks(step: Step, known: Mapping[str, Tool], asked: Request) -> Step:
+    tool = known.get(step.executor)
+    if tool is None:
+        return step
+    shown = [prompts.literal(args, say) for say, args in tool.examples]
+    kept = {name: value for name, value in step.args.items() if not _leaked(name, value, shown, tool, asked)}
+    return Step(step.executor, kept)
+
+
+def _leaked(name: str, value: Any, shown: Sequence[Mapping[str, Any]], tool: Tool, asked: Request) -> bool:
+    inner = tool.properties.get(name, {})
+    if "enum" in inner or isinstance(value, bool) or references(value):
+        return False
+    if not any(name in args and args[name] == value for args in shown):
+        return False
+    said = {lexical.fold(word) for word in re.findall(r"\w+", asked.text)}
+    words = {lexical.fold(word) for each in _texts(value) for word in re.findall(r"\w{2,}", each)}
+    if not words and isinstance(value, int | float):
+        return not any(any(map(str.isdigit, word)) or word in lexical.lists().numbers for word in said)
+    stems = {lexical.stem(word) for word in said}
+    return bool(words) and not any(word in said or lexical.stem(word) in stems for word in words)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+# -- tables
+
+
+def _fed(step: Step, steps: Sequence[Step], known: Mapping[str, Tool], first: int) -> Step:
+    """A step that is read as a table, if a later one works on columns that it does not give."""
+    place = first + next(number for number, each in enumerate(steps) if each is step)
+    tool = known.get(step.executor)
+    if tool is None or gives_rows(tool) or tool.mutates or not _wants_columns(place, tool, steps, known):
+        return _without_key_figures(step)
+    for reader in known.values():
+        shared = {name: value for name, value in step.args.items() if name in reader.properties}
+        if gives_rows(reader) and set(reader.required) <= set(shared) and reader.required:
+            return Step(reader.name, {name: shared[name] for name in reader.required})
+    return step
+
+
+def _wants_columns(place: int, source: Tool, steps: Sequence[Step], known: Mapping[str, Tool]) -> bool:
+    given = set(source.output.get("properties", {}))
+    for step in steps:
+        tool = known.get(step.executor)
+        for name, value in step.args.items() if tool is not None else ():
+            fed = isinstance(value, str) and (found := _STEP.search(value)) and int(found[1]) == place
+            if fed and takes_rows(tool.properties.get(name, {})) and set(_columns(step.args)) - given:
+                return True
+    return False
+
+
+def _columns(value: Any, name: str = "") -> Iterator[str]:
+    if isinstance(value, str) and name in _COLUMNS:
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _columns(each, key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _columns(each, name)
+
+
+def _without_key_figures(step: Step) -> Step:
+    """Rows that are grouped by the very column that is summed are not grouped at all."""
+    by, figures = step.args.get("by"), step.args.get("aggregates")
+    if not isinstance(by, list) or not isinstance(figures, list):
+        return step
+    summed = {each.get("column") for each in figures if isinstance(each, Mapping)}
+    kept = [each for each in by if not isinstance(each, str) or each not in summed]
+    args = {name: value for name, value in step.args.items() if name != "by" or kept}
+    return Step(step.executor, {**args, **({"by": kept} if kept else {})})
+
+
+# -- patterns where paths are wanted
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    steps: Sequence[Step]
+    first: int
+
+
+def _found(numbered: _Numbered, known: Mapping[str, Tool]) -> Iterator[Step]:
+    places: dict[int, int] = {}
+    put = numbered.first
+    for number, step in enumerate(numbered.steps, start=numbered.first):
+        moved = Step(step.executor, renumbered(step.args, places))
+        pattern = _pattern(moved, known)
+        if pattern is not None:
+            name, folder, glob = pattern
+            yield Step(FINDER, {"path": folder, "pattern": glob, "depth": 1})
+            moved = Step(moved.executor, {**moved.args, name: [f"{{{{step{put}.entries.path}}}}"]})
+            put += 1
+        yield moved
+        places[number] = put
+        put += 1
+
+
+def _pattern(step: Step, known: Mapping[str, Tool]) -> tuple[str, str, str] | None:
+    """The argument of a step that is one pattern where a list of paths is wanted, its folder and its pattern."""
+    tool = known.get(step.executor)
+    if tool is None or FINDER not in known or step.executor == FINDER:
+        return None
+    for name, value in step.args.items():
+        inner = tool.properties.get(name, {})
+        if not is_path(inner) or inner.get("type") != "array":
+            continue
+        listed = value if isinstance(value, list) else [value]
+        if len(listed) != 1 or not isinstance(listed[0], str) or references(listed[0]):
+            continue
+        folder, glob = posixpath.split(listed[0])
+        if _WILD.search(glob) and not _WILD.search(folder):
+            return name, folder or ".", glob
+    return None

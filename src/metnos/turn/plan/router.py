@@ -1,0 +1,227 @@
+"""The planner that needs no language model: from a request to steps, one question, or an honest no.
+
+A request is taken apart into clauses; each clause to the executor that its words speak for, or else to the one that the
+ranker is sure of; each executor gets its arguments, and the steps before it that can give them.
+
+Rules: what nobody named is asked for, never guessed. What is quoted or named is data. A negated clause does nothing. Where
+nothing fits, it says so, says what is nearest, and names what is missing in the words of the vocabulary. The same request
+gives the same plan. Does not guarantee that an executor succeeds, or that it may run: every step still needs a permit.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from metnos.fastpath.language import language
+from metnos.fastpath.slots import Slot, extract
+from metnos.turn.plan import chain_tables, fill_files, fill_reckon, fill_text, phrases
+from metnos.turn.plan.chain import extend
+from metnos.turn.plan.chain_state import Chain, Last, Scene
+from metnos.turn.plan.clauses import Clause, split
+from metnos.turn.plan.fill import fill
+from metnos.turn.plan.fill_files import Ground
+from metnos.turn.plan import pending as waiting
+from metnos.turn.plan.intents import Intent, intents, lines
+from metnos.turn.plan.rank import Ranker
+from metnos.turn.plan.records import REQUEST, Candidate, Kind, Plan, Step, Tool, Wish
+from metnos.turn.plan.records import Path as Way
+from metnos.turn.plan.wish import summary, wish
+
+__all__ = ["Last", "Router", "fill"]
+
+LEAST_SCORE = 1.5  # below it a line explains less of the clause than it leaves over
+SURE, SURE_KNOWN = 0.5, 0.8  # how sure the ranker must be, of what grew later and of what has lines of its own
+NEAR, NEAREST = 3, 0.15  # how many executors are named as nearest, and how near they must be at least
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request with what was read from it."""
+
+    text: str
+    slots: tuple[Slot, ...]
+    ranked: tuple[Candidate, ...]
+    fit: float
+    language: str
+
+
+class Router:
+    """Tools, ready to be planned with."""
+
+    def __init__(self, ranker: Ranker, tools: Sequence[Tool], *, home: Path, exists: Callable[[Path], bool]) -> None:
+        self._ranker = ranker
+        self._tools = {tool.name: tool for tool in tools}
+        self._home = home
+        self._exists = exists
+
+    def route(
+        self,
+        text: str,
+        *,
+        now: datetime,
+        cwd: Path,
+        last: Last | None = None,
+        pending: Plan | None = None,
+        weight: Callable[[str], float] | None = None,
+    ) -> Plan:
+        """What is to be done about a request."""
+        spoken = language(text)
+        slots = tuple(extract(text, now=now, home=self._home, cwd=cwd))
+        scene = Scene(self._tools, Ground(cwd, self._home, self._exists), now, spoken, last)
+        if pending is not None and pending.kind is Kind.QUESTION:
+            answered = self._answered(pending, text, slots, scene)
+            if answered is not None:
+                return answered
+        ranked = self._ranker.rank(text, slots=slots, weight=weight)
+        asked = Asked(text, slots, ranked, self._ranker.fit(ranked, text, slots=slots), spoken)
+        talk = phrases.talk(text, len(self._tools))
+        if talk is not None:
+            return self._plan(replace(asked, language=talk[1]), Kind.NOTHING, say=talk[0], certainty=1.0)
+        return self._routed(asked, scene)
+
+    def _routed(self, asked: Asked, scene: Scene) -> Plan:
+        chain = Chain(scene)
+        left: list[Clause] = []
+        certain: list[float] = []
+        refused = False
+        for clause in split(asked.text, asked.slots, fill_text.swallows):
+            if clause.negated:
+                refused = True
+                chain.note("negated", clause=clause.text)
+            elif (sure := self._clause(chain, clause, asked)) is not None:
+                certain.append(sure)
+            elif clause.head is not None or clause.slots or any(word.unknown for word in clause.words):
+                left.append(clause)
+                break  # what follows may depend on it
+        if not chain.steps:
+            return self._no_steps(asked, left, refused)
+        return self._steps(asked, chain, left, min(certain))
+
+    def _clause(self, chain: Chain, clause: Clause, asked: Asked) -> float | None:
+        """Add the steps of one clause, and say how certain that is; nothing if none fits."""
+        slots = fill_files.resolved(clause.slots, chain.scene.ground)
+        decided = self._decided(clause)
+        if decided is not None:
+            extend(chain, clause, decided)
+            return 0.95
+        if chain_tables.fits(clause, slots, chain):
+            chain_tables.build(clause, slots, chain)
+            return 0.85
+        found = intents(clause, self._tools, before=frozenset(chain.classes) if self._follows(chain, clause) else None)
+        if found and found[0].score >= LEAST_SCORE:
+            extend(chain, clause, found[0])
+            return _certainty(found, asked.fit)
+        guess = self._guess(clause, asked)
+        if guess is None:
+            return None
+        extend(chain, clause, guess)
+        chain.note("guess", executor=guess.executor)
+        return asked.fit
+
+    def _decided(self, clause: Clause) -> Intent | None:
+        """What the first words or the whole of a clause decide alone."""
+        name = fill_text.executor_of(clause.text)
+        if name is None and fill_reckon.conversion(clause.text) is not None:
+            name = "convert_units"
+        if name is None and fill_reckon.expression(clause.text) is not None:
+            name = "compute_numbers"
+        return Intent(name, {}, 9.0, 1.0) if name in self._tools and name is not None else None
+
+    def _follows(self, chain: Chain, clause: Clause) -> bool:
+        return bool(chain.steps) or (clause.back and chain.scene.last is not None)
+
+    def _guess(self, clause: Clause, asked: Asked) -> Intent | None:
+        """The ranker's first, if it is sure enough: surer where the executor has lines that did not fit."""
+        if not asked.ranked or clause.stranger is not None:
+            return None
+        tool = asked.ranked[0].tool
+        known = {line.executor: line for line in lines()}
+        if tool.name not in known:
+            return Intent(tool.name, {}, 0.0, asked.fit) if asked.fit >= SURE else None
+        named = frozenset().union(*(line.names for line in lines() if line.executor == tool.name))
+        agrees = clause.head is None or clause.head.means(*named)
+        lacks = fill(tool, clause.text, clause.slots)[1]
+        return Intent(tool.name, {}, 0.0, asked.fit) if asked.fit >= SURE_KNOWN and agrees and not lacks and not tool.mutates else None
+
+    def _steps(self, asked: Asked, chain: Chain, left: Sequence[Clause], certainty: float) -> Plan:
+        steps = tuple(chain.steps)
+        wishes = self._wishes(left, steps[-1].executor)
+        if left and any(self._tools[step.executor].mutates for step in steps):
+            return self._unmet(asked, left, wishes, steps)
+        if left:
+            chain.note("left_out", clause=left[0].text)
+        notes = tuple(phrases.note(name, words, asked.language) for name, words in chain.notes)
+        if chain.missing:
+            return self._question(asked, steps, chain.missing, certainty, notes)
+        say = phrases.nothing(summary(left[0]), (), wishes[0].name if wishes else None, asked.language, _names(steps)) if left else ""
+        return self._plan(asked, Kind.STEPS, steps=steps, say=say, wishes=wishes, certainty=certainty, notes=notes)
+
+    def _no_steps(self, asked: Asked, left: Sequence[Clause], refused: bool) -> Plan:
+        if refused and not left:
+            return self._plan(asked, Kind.NOTHING, say=phrases.say("negated", asked.language), certainty=0.9)
+        return self._unmet(asked, left, self._wishes(left, REQUEST), ())
+
+    def _unmet(self, asked: Asked, left: Sequence[Clause], wishes: tuple[Wish, ...], done: tuple[Step, ...]) -> Plan:
+        """An honest no: what is missing, and what is nearest."""
+        near = [each.tool.name for each in asked.ranked[:NEAR] if each.score >= NEAREST]
+        missing = wishes[0].name if wishes else None
+        what = left[0].text if left else ""
+        say = phrases.nothing(what, near, missing, asked.language, _names(done))
+        return self._plan(asked, Kind.NOTHING, say=say, wishes=wishes, certainty=1.0 - asked.fit)
+
+    def _wishes(self, left: Sequence[Clause], source: str) -> tuple[Wish, ...]:
+        found = (wish(clause, source, self._tools) for clause in left[:1])
+        return tuple(each for each in found if each is not None)
+
+    def _question(
+        self, asked: Asked, steps: tuple[Step, ...], missing: str, certainty: float, notes: tuple[str, ...] = ()
+    ) -> Plan:
+        say = phrases.question(missing, self._tools.get(missing.rpartition(".")[0]), asked.language)
+        return self._plan(
+            asked, Kind.QUESTION, steps=steps, say=say, missing=missing, certainty=certainty, notes=notes
+        )
+
+    def _answered(self, plan: Plan, text: str, slots: Sequence[Slot], scene: Scene) -> Plan | None:
+        """The plan that was asked about with the answer in it; nothing if the text is no answer."""
+        if waiting.gives_up(text):
+            say = phrases.say("negated", plan.language)
+            return replace(plan, kind=Kind.NOTHING, steps=(), say=say, missing="", notes=())
+        found = waiting.complete(plan, text, slots, scene)
+        if found is None:
+            return None
+        steps, lacks = found
+        if not lacks:
+            return replace(plan, kind=Kind.STEPS, steps=steps, say="", missing="")
+        say = phrases.question(lacks, self._tools.get(lacks.rpartition(".")[0]), plan.language)
+        return replace(plan, steps=steps, say=say, missing=lacks)
+
+    def _plan(
+        self,
+        asked: Asked,
+        kind: Kind,
+        *,
+        steps: tuple[Step, ...] = (),
+        say: str = "",
+        missing: str = "",
+        wishes: tuple[Wish, ...] = (),
+        certainty: float = 0.0,
+        notes: tuple[str, ...] = (),
+    ) -> Plan:
+        return Plan(
+            kind, Way.ROUTER, steps, say, missing, wishes, asked.ranked, round(min(1.0, max(0.0, certainty)), 3), asked.language, notes
+        )
+
+
+def _certainty(found: Sequence[Intent], fit: float) -> float:
+    """From how much of the clause is explained, how far the next one is, and how well the ranker agrees."""
+    behind = found[1].score if len(found) > 1 else 0.0
+    margin = min(1.0, max(0.0, (found[0].score - behind) / 4.0))
+    return 0.4 + 0.35 * found[0].covers + 0.15 * margin + 0.1 * fit
+
+
+def _names(steps: Sequence[Step]) -> str:
+    return ", ".join(dict.fromkeys(step.executor for step in steps))
+
+
+Weight = Mapping[str, float]

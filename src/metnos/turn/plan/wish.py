@@ -1,0 +1,141 @@
+"""A wish: the executor that a request would need and that does not exist, named from the closed vocabulary.
+
+The verb comes from the request's verb, the object from its nouns and from what its slots are, the qualifier from the kind
+of file. Rules: particulars never enter the name or the summary, so the same wish in other words and with other files gives
+the same name and can recur. No word of the vocabulary, no wish. Does not judge whether the executor could be made.
+"""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+from metnos.core.errors import ManifestError
+from metnos.executors import vocabulary
+from metnos.fastpath.slots import Slot
+from metnos.turn.plan.clauses import PATTERNS, Clause, classes
+from metnos.turn.plan.lexicon import LIGHT, STOP, THING, VERB, Word
+from metnos.turn.plan.records import REQUEST, Wish
+
+# Concepts of the lexicon that the vocabulary calls otherwise.
+VERBS = {
+    "note": "append", "cancel": "delete", "unpack": "extract", "mean": "compute", "median": "compute", "least": "compute",
+    "greatest": "compute", "print": "write", "buy": "get", "phone": "send", "make": "make",
+}  # fmt: skip
+OBJECTS = {
+    "article": "pages", "pixels": "images", "thumbnail": "images", "space": "disks", "full": "disks", "cpu": "host",
+    "uptime": "host", "due": "reminders", "names": "files", "trash": "files", "characters": "text", "html": "pages",
+    "size": "sizes", "until": "dates", "between": "dates", "frequent": "words",
+}  # fmt: skip
+OF_CLASS = (
+    ("image", "images"), ("audio", "audio"), ("video", "videos"), ("table", "tables"), ("pdf", "documents"), ("office", "documents"), ("html", "pages"),
+    ("archive", "archives"), ("text", "text"), ("url", "pages"), ("email", "mails"), ("folder", "folders"),
+    ("file", "files"), ("files", "files"), ("date", "dates"), ("range", "dates"), ("quoted", "text"),
+)  # fmt: skip
+QUALIFIED = ("pdf", "html", "docx", "xlsx", "pptx", "csv", "json", "yaml", "toml", "xml", "sqlite", "markdown", "zip", "tar", "ics", "vcf")
+ABOUT_TEXT = ("translate", "summarise", "search", "replace", "count")
+QUESTION_VERB, NO_VERB = "get", "get"
+_CLOSE = 0.82  # how alike a mistyped word must be
+_LONGEST = 120
+
+
+def wish(clause: Clause, source: str, existing: Iterable[str]) -> Wish | None:
+    """What the clause would need, or nothing if the vocabulary has no words for it."""
+    name = name_of(clause, set(existing))
+    if name is None:
+        return None
+    inputs = tuple(dict.fromkeys(_input(slot) for slot in clause.slots))
+    return Wish(name, source or REQUEST, summary(clause), inputs, (name.split("_")[1],))
+
+
+def name_of(clause: Clause, existing: set[str]) -> str | None:
+    """The name, with a qualifier only where one helps: when the plain name is taken, it must say how it differs."""
+    verb, thing = _verb(clause), _object(clause)
+    if thing is None or (verb is None and clause.stranger is not None):
+        return None
+    verb = verb or QUESTION_VERB
+    if verb in ABOUT_TEXT and thing in ("files", "documents", "pages"):
+        thing = "text"
+    plain = f"{verb}_{thing}"
+    for name in (plain, *(f"{plain}_{each}" for each in _qualifiers(clause))):
+        if name not in existing and _is_known(name):
+            return name
+    return None
+
+
+def summary(clause: Clause) -> str:
+    """The clause without its particulars: what is asked for, whoever asks and about whatever."""
+    parts = []
+    for word in clause.words:
+        if word.slot is not None:
+            parts.append(f"<{_input(word.slot)}>")
+        elif not word.mark:
+            parts.append(word.raw.casefold())
+    return " ".join(parts)[:_LONGEST]
+
+
+def _verb(clause: Clause) -> str | None:
+    known = vocabulary.load().verbs
+    heads = [clause.head] if clause.head is not None else []
+    for word in (*heads, *clause.words):
+        for concept, kind in word.meanings.items():
+            if kind == VERB and (found := concept if concept in known else VERBS.get(concept)):
+                return found
+    return _nearest((word for word in clause.words if word.unknown), known) if clause.stranger else None
+
+
+def _object(clause: Clause) -> str | None:
+    known = vocabulary.load().objects
+    things = [
+        found
+        for word in clause.words
+        if not (word is clause.head and len(word.meanings) == 1)
+        for concept, kind in word.meanings.items()
+        if kind == THING and (found := concept if concept in known else OBJECTS.get(concept))
+    ]
+    if things:
+        return things[0]
+    there = set().union(*map(classes, clause.slots)) if clause.slots else set()
+    for each, thing in OF_CLASS:
+        if there & {each, f"{each}s"}:
+            return thing
+    return _nearest((word for word in clause.words if word.unknown and word is not clause.stranger), known)
+
+
+def _qualifiers(clause: Clause) -> list[str]:
+    endings = [PurePosixPath(str(slot.value)).suffix[1:].lower() for slot in clause.slots if _is_file(slot)]
+    return [each for each in endings if each in QUALIFIED]
+
+
+def _nearest(words: Iterable[Word], known: Iterable[str]) -> str | None:
+    listed = list(known)
+    for word in words:
+        for spelled in (word.text, f"{word.text}s"):
+            found = difflib.get_close_matches(spelled, listed, n=1, cutoff=_CLOSE)
+            if found:
+                return found[0]
+    return None
+
+
+def _is_file(slot: Slot) -> bool:
+    return slot.kind in PATTERNS or bool(classes(slot) & {"file"})
+
+
+def _input(slot: Slot) -> str:
+    """What a slot gives, without what it says: ``path (pdf)``."""
+    first = str(slot.value).partition("|")[0]
+    ending = PurePosixPath(first).suffix[1:].lower() if _is_file(slot) else ""
+    kind = "path" if "place" in classes(slot) else str(slot.kind)
+    return f"{kind} ({ending})" if ending and ending.isalnum() else kind
+
+
+def _is_known(name: str) -> bool:
+    try:
+        vocabulary.parse_name(name)
+    except ManifestError:
+        return False
+    return True
+
+
+def content(words: Sequence[Word]) -> list[Word]:
+    """The words that say something."""
+    return [word for word in words if not word.mark and not word.stop and not word.of_kind(LIGHT) and not word.of_kind(STOP)]

@@ -1,0 +1,116 @@
+"""Choosing who plans: the router where it is certain or alone, a language model otherwise.
+
+Rules: a model that fails never fails the turn: the router's plan stands, and the answer says what happened. Both choose
+from the same ranked list.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path as FilePath
+
+from metnos.core.errors import ModelError
+from metnos.grimoire.trace import State, Trace
+from metnos.turn.events import Answer, Event, Planned
+from metnos.turn.plan.model_scene import Scene
+from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step
+from metnos.turn.plan.router import Last, Router
+from metnos.turn.scratch import Scratch
+from metnos.turn.thinking import Thinker
+from metnos.turn.tools import Kit
+
+CERTAIN = 0.8  # from here on the router's plan needs no second opinion; bench/router.py measures what that means
+_SHORTLIST = 6
+
+Planning = Generator[Event, Answer | None, Plan]
+Weight = Callable[[str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans for one turn."""
+
+    kit: Kit
+    home: FilePath
+    choice: str  # `auto`, `router` or `model`
+    thinker: Thinker | None
+    scene: Callable[[], Scene]
+    weight: Weight | None = None
+
+    def plan(self, scratch: Scratch) -> Planning:
+        """A plan for the request, whoever makes it."""
+        routed = self._route(scratch)
+        plan = routed
+        if self.thinker is not None and self.choice != "router" and not (self.choice == "auto" and _certain(routed)):
+            plan = yield from self._think(scratch, routed, self.thinker)
+        scratch.plan = plan
+        yield Planned(tuple(step.executor for step in plan.steps), str(plan.path), plan.notes)
+        return plan
+
+    def _route(self, scratch: Scratch) -> Plan:
+        request = scratch.request
+        router = Router(self.kit.ranker, tuple(self.kit.tools.values()), home=self.home, exists=FilePath.exists)
+        return router.route(
+            request.text,
+            now=request.asked,
+            cwd=request.cwd,
+            last=_last(scratch.last, self.kit),
+            pending=_pending(scratch.last),
+            weight=self.weight,
+        )
+
+    def _think(self, scratch: Scratch, routed: Plan, thinker: Thinker) -> Planning:
+        candidates = shortlist(routed)
+        try:
+            thought = yield from thinker.plan(scratch.request.text, candidates, self.scene())
+        except ModelError as error:
+            scratch.notes.append(f"{error.what} The plan was made without it.")
+            return routed
+        # A model that finds nothing may still be wrong where the router has a plan, but it saw that plan's tools.
+        return replace(thought, candidates=thought.candidates or candidates)
+
+
+def shortlist(routed: Plan) -> tuple[Candidate, ...]:
+    """What a model is shown: the tools of the router's plan first, then the best ranked."""
+    wanted = [step.executor for step in routed.steps]
+    chosen = sorted(routed.candidates, key=lambda each: each.tool.name not in wanted)  # stable: rank order within
+    return tuple(chosen[:_SHORTLIST])
+
+
+def _certain(plan: Plan) -> bool:
+    return plan.kind is Kind.STEPS and plan.certainty >= CERTAIN
+
+
+def _last(trace: Trace | None, kit: Kit) -> Last | None:
+    """What the previous turn gave, for "them" and "it"."""
+    if trace is None:
+        return None
+    for step in reversed(trace.steps):
+        tool = kit.tools.get(step.executor)
+        key = tool.result_key if tool else "entries"
+        entries = step.reply.get(key)
+        if step.ok and isinstance(entries, list) and not step.reply.get("cut"):
+            fields = frozenset(name for each in entries[:50] if isinstance(each, dict) for name in each)
+            return Last(step.executor, key, fields, len(entries))
+    return None
+
+
+def _pending(trace: Trace | None) -> Plan | None:
+    """The plan that a question of the previous turn was about."""
+    if trace is None or trace.state is not State.QUESTION:
+        return None
+    data = trace.plan
+    steps = tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ()))
+    return Plan(
+        Kind.QUESTION,
+        Path(data.get("path", Path.ROUTER)),
+        steps,
+        data.get("say", ""),
+        data.get("missing", ""),
+        language=data.get("language", "en"),
+    )
+
+
+def zone_of(moment: datetime) -> str:
+    """A moment as a model is told: date, weekday, time and offset."""
+    return f"{moment:%Y-%m-%d %A %H:%M %z}"

@@ -1,0 +1,65 @@
+"""The immediate memory of a turn: what it is doing, in this process only, gone when it closes.
+
+What is worth keeping of it becomes the trace (`learn`). Nothing here is ever read by another turn.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from metnos.fastpath.slots import Slot
+from metnos.grimoire.trace import ModelCall, State, Trace
+from metnos.turn.act import Ended
+from metnos.turn.plan.records import Plan
+from metnos.turn.request import Request
+
+_GOOD = (State.DONE, State.PARTLY, State.REHEARSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step that was taken: where it stands in the plan (from 1), as planned, as called, and how it ended."""
+
+    place: int
+    executor: str
+    planned: Mapping[str, Any]
+    args: Mapping[str, Any]
+    ended: Ended
+    gap_before: int
+    gap_after: int
+
+    @property
+    def went_well(self) -> bool:
+        return self.ended.state in _GOOD
+
+
+@dataclass(slots=True)
+class Scratch:
+    """Everything a turn knows while it goes on."""
+
+    request: Request
+    slots: tuple[Slot, ...] = ()
+    canonical: str = ""
+    last: Trace | None = None  # the previous turn of this conversation
+    plan: Plan | None = None
+    taken: list[Taken] = field(default_factory=list)
+    replies: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    calls: list[ModelCall] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)  # a language model's own
+    notes: list[str] = field(default_factory=list)
+    nothing_to_do: bool = False
+    state: State = State.DONE
+    message: str = ""
+    fix: str = ""
+    item: str = ""
+    error: str = ""
+    continues: str = ""
+    cpu_ms: float = 0.0
+
+    @property
+    def language(self) -> str:
+        return self.plan.language if self.plan else "en"
+
+    def stop(self, state: State, message: str = "", fix: str = "", item: str = "") -> None:
+        """The turn ends so."""
+        self.state, self.message, self.fix, self.item = state, message, fix, item

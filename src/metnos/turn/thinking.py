@@ -1,0 +1,85 @@
+"""Asking a language model in the middle of a turn: within the budget, counted, and shown while it goes on.
+
+Rules: every call draws on the turn's purse, which checks the budget first and keeps count. Planning runs in a thread of
+its own, so that the turn can tell its face what happens meanwhile; a turn that is cancelled stops it at its next word.
+Only words meant for the owner are streamed, never a plan's JSON.
+"""
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import TypeVar
+
+from metnos.models.chat import Prompt, Reply
+from metnos.turn.events import Answer, Event, Text, Thinking
+from metnos.turn.plan import model, react
+from metnos.turn.plan.model_scene import Ask, Done, Scene
+from metnos.turn.plan.records import Candidate, Plan
+from metnos.turn.purse import Purse
+
+T = TypeVar("T")
+
+Thought = Generator[Event, Answer | None, Plan]
+
+
+class _Cancelled(Exception):
+    """The turn is over; nobody waits for the rest of the reply."""
+
+
+@dataclass(slots=True)
+class Thinker:
+    """One model, for one turn."""
+
+    purse: Purse
+
+    def plan(self, text: str, candidates: Sequence[Candidate], scene: Scene) -> Thought:
+        return self._think(lambda ask: model.plan(text, candidates, scene, ask))
+
+    def repair(
+        self,
+        text: str,
+        plan: Plan,
+        done: Sequence[Done],
+        failed: Done,
+        candidates: Sequence[Candidate],
+        scene: Scene,
+    ) -> Thought:
+        return self._think(lambda ask: model.repair(text, plan, done, failed, candidates, scene, ask))
+
+    def reason(self, text: str, done: Sequence[Done], candidates: Sequence[Candidate], scene: Scene) -> Thought:
+        return self._think(lambda ask: react.reason(text, done, candidates, scene, ask))
+
+    def _think(self, work: Callable[[Ask], T]) -> Generator[Event, Answer | None, T]:
+        said: SimpleQueue[Event | None] = SimpleQueue()
+        results: list[T] = []
+        errors: list[BaseException] = []
+        over = threading.Event()
+
+        def run() -> None:
+            try:
+                results.append(work(lambda purpose, prompt: self._ask(purpose, prompt, said, over)))
+            except BaseException as error:  # noqa: BLE001 -- carried to the thread that waits, and raised there
+                errors.append(error)
+            finally:
+                said.put(None)
+
+        threading.Thread(target=run, name="thinking", daemon=True).start()
+        try:
+            while (event := said.get()) is not None:
+                yield event
+        finally:
+            over.set()
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    def _ask(self, purpose: str, prompt: Prompt, said: "SimpleQueue[Event | None]", over: threading.Event) -> Reply:
+        def heard(delta: str) -> None:
+            if over.is_set():
+                raise _Cancelled
+            if prompt.schema is None:
+                said.put(Text(delta))
+
+        said.put(Thinking(purpose, self.purse.name))
+        return self.purse.ask(purpose, prompt, heard)

@@ -1,0 +1,61 @@
+"""The tools that a turn can choose from: every usable executor as a planner sees it.
+
+Rules: a list for choosing only. What is chosen is verified again when it runs, so an entry that is out of date can be
+chosen in vain and never run wrongly. The list is made anew when the index of executors changed, in whatever process.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+
+from metnos.executors.catalog import Catalog
+from metnos.executors.manifest import Kind
+from metnos.executors.verdict import Executor
+from metnos.models.embed import Embedder
+from metnos.turn.plan.rank import Ranker
+from metnos.turn.plan.records import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """All tools at one moment, by name, and what ranks them."""
+
+    tools: dict[str, Tool]
+    ranker: Ranker
+
+
+@dataclass(slots=True)
+class Toolbox:
+    """Hands out the kit of this moment. Threads may share it."""
+
+    catalog: Catalog
+    embedder: Callable[[], Embedder | None]
+    _mark: object = None
+    _kit: Kit | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def kit(self) -> Kit:
+        mark = self.catalog.mark()
+        with self._lock:
+            if self._kit is None or mark != self._mark:
+                tools = {each.name: as_tool(each) for each in self.catalog.usable()}
+                self._kit = Kit(tools, Ranker(tuple(tools.values()), self.embedder()))
+                self._mark = mark
+            return self._kit
+
+
+def as_tool(executor: Executor) -> Tool:
+    """An executor as a planner sees it."""
+    manifest = executor.manifest
+    return Tool(
+        name=executor.name,
+        version=executor.version,
+        digest=executor.digest,
+        purpose=manifest.purpose,
+        mutates=manifest.kind is Kind.MUTATOR,
+        args=manifest.args,
+        result_key=manifest.result_key,
+        output=manifest.output,
+        affinity=manifest.affinity,
+        examples=tuple((example.say, example.args) for example in manifest.examples),
+    )
