@@ -60,12 +60,6 @@ class StandIn:
         self.requests.append(made)
         return made
 
-    def catch_up(self) -> int:
-        return 2
-
-    def retain(self) -> dict[str, int]:
-        return {"turns": 3, "summaries": 1}
-
     def run(self, request: Request) -> Turn:
         how = "cancelled"
         try:

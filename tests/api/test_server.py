@@ -72,6 +72,9 @@ def test_too_many_clients_are_sent_away(daemon: Running, monkeypatch: pytest.Mon
             assert exchange(file, wire.pack(wire.request("ping")))
         with raw(daemon.workspace) as three:
             assert "2 clients already" in said(json.loads(three.readline()))
+    server = daemon.daemon._server
+    assert server is not None
+    until(lambda: not server.clients)
     assert daemon.client.status()
 
 
@@ -81,6 +84,7 @@ def test_a_workspace_that_was_replaced_ends_it(
     monkeypatch.setattr(door_keeping, "_LOOK_S", 0.05)
     root = equipped.workspace.root
     with running(equipped.workspace, clock, StandIn(clock)) as daemon:
+        until(lambda: daemon.says("job backup: done"))
         root.rename(tmp_path / "aside")
         root.mkdir()
         until(lambda: daemon.failed)

@@ -66,6 +66,7 @@ def speak(text: str, dry_run: bool) -> Iterator[Event]:
         case "move":
             yield from _move(dry_run)
         case "sleep":
+            yield Planned(("read_files",), "router", ("this takes a while",))
             yield StepStarted(1, 1, "read_files", "path ~/slow")
             time.sleep(30)
         case "talk":

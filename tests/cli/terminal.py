@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import sys
 import termios
@@ -54,11 +55,16 @@ class Program:
 
     def end(self) -> int:
         """Wait for the end; returns the exit code."""
-        while select.select([self._terminal], [], [], _PATIENCE_S)[0] and self._read():
-            pass
+        while select.select([self._terminal], [], [], _PATIENCE_S)[0]:
+            if not self._read():
+                break
+        else:
+            os.kill(self._child, signal.SIGKILL)
         _, status = os.waitpid(self._child, 0)
         os.close(self._terminal)
-        return os.waitstatus_to_exitcode(status)
+        code = os.waitstatus_to_exitcode(status)
+        assert code != -signal.SIGKILL, f"it did not end:\n{self.text}"
+        return code
 
     @property
     def text(self) -> str:

@@ -37,6 +37,7 @@ def test_what_was_wished_for_and_how_much_it_weighs_now(db: Database, clock: Mov
     sign = Desired("sign_files", "request", "", {"summary": "sign \x1b[31mfiles " + "and more " * 30})
     for number in range(3):
         proto.record_wishes(db, [sign], f"T{number}", clock.now())
+    clock.move(timedelta(seconds=1))
     proto.record_wishes(db, [Desired("count_words", "read_files", "1.0.0", {})], "T9", clock.now())
     clock.move(timedelta(days=10))
     listed = type_in("proto").output.splitlines()

@@ -1,5 +1,6 @@
 """How a turn is shown: the answer alone on standard output, all else beside it, and everything inert."""
 
+import itertools
 import sys
 
 import click
@@ -107,7 +108,7 @@ class TestStreaming:
             )
             patch.setattr(click, "secho", lambda *_, **__: None)
             places = sorted({0, len(said), *(cut % (len(said) + 1) for cut in cuts)})
-            parts = [Text(said[start:end]) for start, end in zip(places, places[1:], strict=False)]
+            parts = [Text(said[start:end]) for start, end in itertools.pairwise(places)]
             tell(*parts, done(said + rest), streams=True)
         # Tabs and line ends are made plain, and a character that stands at a cut may be shown in its own way.
         squeezed = "".join("".join(printed).split())
@@ -134,7 +135,8 @@ class TestSteps:
     def test_on_a_terminal_each_has_one_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
         desk = Desk(monkeypatch, columns=50)
         long = "x" * 500
-        tell(StepStarted(1, 1, "read_files", long), StepDone(1, "read_files", False, long, 0, 3.0), done("No.", "failed"))
+        step = StepDone(1, "read_files", False, long, 0, 3.0)
+        tell(StepStarted(1, 1, "read_files", long), step, done("No.", "failed"))
         lines = plain(desk.leave()).splitlines()
         assert lines[-1] == "No."
         assert max(map(len, lines)) <= 50

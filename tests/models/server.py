@@ -1,10 +1,11 @@
 """A hand-written model server on loopback, for tests: speaks the protocol, or misbehaves as it is told to."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -50,10 +51,8 @@ class Talk(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.running.seen.append(Seen(self.path, headers, body))
         self.close_connection = True
-        try:
+        with suppress(BrokenPipeError, ConnectionResetError):  # whoever asked has heard enough
             self.running.next_act()(self)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # whoever asked has heard enough
 
     def log_message(self, *_: object) -> None:
         pass
@@ -130,6 +129,13 @@ def drips(talk: Talk) -> None:
 
 def hangs_up(talk: Talk) -> None:
     talk.connection.close()
+
+
+def dies(talk: Talk) -> None:
+    talk.head()
+    talk.word("one ")
+    talk.word("two")
+    talk.connection.shutdown(socket.SHUT_RDWR)
 
 
 def garbage(talk: Talk) -> None:

@@ -1,4 +1,5 @@
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,13 +16,14 @@ PLAN = {
     "additionalProperties": False,
 }
 
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+numbers = st.integers(-(10**15), 10**15) | st.floats(allow_nan=False, allow_infinity=False)
 values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=4),
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=12,
-)  # fmt: skip
-objects = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), values, max_size=4)
+)
+objects = st.dictionaries(texts, values, max_size=4)
 
 
 @given(values)
@@ -38,10 +40,8 @@ def test_what_surrounds_an_object_does_not_matter(value: dict[str, Any], around:
 
 @given(st.text(max_size=300))
 def test_no_text_raises_anything_else(text: str) -> None:
-    try:
-        read(text, PLAN)
-    except NotFitting as error:
-        assert 0 < len(str(error)) < 1000
+    with suppress(NotFitting):
+        assert set(read(text, PLAN)) <= {"a", "b"}
 
 
 def test_the_first_object_that_fits_is_taken() -> None:
@@ -69,7 +69,7 @@ def test_the_first_object_that_fits_is_taken() -> None:
     ],
 )
 def test_what_does_not_fit_is_named(text: str, words: str) -> None:
-    with pytest.raises(NotFitting, match=".") as caught:
+    with pytest.raises(NotFitting) as caught:
         read(text, PLAN)
     assert words in str(caught.value)
 

@@ -41,3 +41,11 @@ def test_nothing_else_is_touched(tmp_path: Path) -> None:
     assert prune(folder, KEY, NOW, 2) == 3
     left = {path.name for path in folder.iterdir()}
     assert left == {*mine[:2], *others, named(-20), named(-21)}
+
+
+def test_what_a_killed_night_left_half_made_goes_too(tmp_path: Path) -> None:
+    for name in (named(0), f".{named(-1)}.abc123.partial", f".{named(-1, OTHER)}.abc123.partial", ".mine.partial"):
+        (tmp_path / name).write_text("x")
+    assert prune(tmp_path, KEY, NOW, 7) == 0
+    left = {path.name for path in tmp_path.iterdir() if path.is_file()}
+    assert left == {named(0), f".{named(-1, OTHER)}.abc123.partial", ".mine.partial"}

@@ -1,4 +1,4 @@
-"""SIGKILL at any moment of a turn: no half-recorded turn, no action without its audit line, and the rest still works."""
+"""SIGKILL at any moment of a turn: no half-recorded turn, no action without its audit line, nothing lost."""
 
 import os
 import random

@@ -57,8 +57,7 @@ class Client:
         """A turn, like ``app.turns.run``. ``told`` gets what the daemon says besides: that others come first."""
         with self._line() as line:
             fields = {"text": text, "cwd": str(cwd), "conversation": conversation, "dry_run": dry_run}
-            with _lost():
-                line.send(wire.request("ask", **fields))
+            _send(line, wire.request("ask", **fields))
             try:
                 yield from _turn(line, told)
             finally:
@@ -67,7 +66,7 @@ class Client:
 
     def _once(self, op: str, **fields: Any) -> Message:
         with self._line() as line, _lost():
-            line.send(wire.request(op, **fields))
+            _send(line, wire.request(op, **fields))
             return _checked(line.receive(_PATIENCE_S))
 
     @contextlib.contextmanager
@@ -103,10 +102,15 @@ def _turn(line: Line, told: Told) -> Generator[Event, Answer | None, None]:
         event = wire.to_event(message)
         answer = yield event
         if isinstance(event, Wanted):
-            with _lost():
-                line.send({"answer": answer or Answer.LATER, "question": message.get("question")})
+            _send(line, {"answer": answer or Answer.LATER, "question": message.get("question")})
         if isinstance(event, Answered):
             return
+
+
+def _send(line: Line, message: Message) -> None:
+    """A daemon that is gone may have said why before it went: whoever reads next finds out."""
+    with contextlib.suppress(Gone):
+        line.send(message)
 
 
 def _checked(message: Message) -> Message:

@@ -38,19 +38,12 @@ class Opened(House, Protocol):
 
 
 class Household:
-    """A workspace opened for the daemon: what acts is put together at once, so that threads may share it."""
+    """A workspace opened for the daemon: what acts is put together at once, before threads share it."""
 
     def __init__(self, app: App, log: Callable[[str], None]) -> None:
         self._app = app
-        self._lock = threading.Lock()
         self.night = building.build(app, log)
-        _ = app.runner
-
-    @property
-    def turns(self) -> Turns:
-        with self._lock:  # it is made when it is first asked for, and must not be made twice
-            turns: Turns = self._app.turns
-            return turns
+        self.turns: Turns = app.turns
 
     @property
     def notices(self) -> Notices:
@@ -135,6 +128,7 @@ class Daemon:
                 (self._workspace.run / lock.SOCKET).unlink(missing_ok=True)
             door.close()
             self._log("ending: nobody comes in any more")
+            self._watch.stop(0)  # no other job begins
             if not server.see_out(self._patience.grace_s, self._keeper.close, self._patience.cancel_s):
                 self._log("a turn did not end in time; it will be found as interrupted")
             if not self._watch.stop(self._patience.job_s):

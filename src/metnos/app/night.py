@@ -1,9 +1,10 @@
 """The night of a workspace: which jobs there are, in which order, and what they work with."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
+from metnos.app import turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.night import backups, desktop, reminders, schema
@@ -61,11 +62,13 @@ def jobs(app: App) -> tuple[Job, ...]:
 
 
 def _catch_up(app: App) -> Done:
-    return Done(counts=_counts(app.turns.catch_up()))
+    return Done(counts={"turns": turning.catch_up(app)})
 
 
 def _retain(app: App) -> Done:
-    return Done(counts=_counts(app.turns.retain()))
+    kept = turning.retain(app)
+    counts = {"turns": kept.turns, "messages": kept.messages, "summaries": kept.summaries}
+    return Done(counts=counts | {"proposals": len(kept.proposals)})
 
 
 def _forget_uses(app: App) -> Done:
@@ -104,13 +107,6 @@ def _backup(app: App) -> Done:
     made = backup(app.workspace, target, None, lambda *_: None, app.clock)
     gone = backups.prune(target.parent, key, now, keep)
     return Done(str(target), {"files": len(made.manifest.members), "bytes": made.manifest.size, "removed": gone})
-
-
-def _counts(result: object) -> dict[str, int]:
-    """What an organ says of its work, as counts."""
-    if isinstance(result, Mapping):
-        return {str(name): count for name, count in result.items() if isinstance(count, int)}
-    return {"done": result} if isinstance(result, int) else {}
 
 
 def _show(notices: Sequence[Notice]) -> None:

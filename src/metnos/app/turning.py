@@ -35,7 +35,7 @@ def build(app: "App") -> Turns:
     return Turns(
         Parts(
             door=Door(app.runner, app.catalog, app.inbox, app.grants, home_folder()),
-            toolbox=Toolbox(app.catalog, lambda: app.embedder),
+            toolbox=Toolbox(app.catalog, lambda: app.embedder, app.workspace.vectors),
             medium=app.medium,
             clock=app.clock,
             settings=settings.turn,

@@ -1,8 +1,8 @@
 """The head of every prompt: the Laws, who the agent is, what the owner wrote down for it. The only trusted part.
 
-It is made of the owner's own files, the Laws first, and of nothing else, so it is the same to the byte from turn to turn
-until the owner edits one of them: servers keep what they worked out of it. Comments in the files are for people and
-are left out, and so is a file that says nothing.
+It is made of the owner's own files, the Laws first, and of nothing else, so it is the same to the byte from turn to
+turn until the owner edits one of them: servers keep what they worked out of it. Comments in the files are for people
+and are left out, and so is a file that says nothing.
 
 Rules: the Laws stand whole. Every other file has a bound, and a part that does not fit ends at a line and says so. What
 Metnos itself learned (the learned section of PLAYBOOK.md) is no word of the owner's and is not in here: it may stand

@@ -82,6 +82,11 @@ class Workspace:
         return self.mnestome / "mnest.sqlite"
 
     @property
+    def vectors(self) -> Path:
+        """The meaning of what executors say of themselves; can be computed again."""
+        return self.mnestome / "vectors.npz"
+
+    @property
     def notes(self) -> Path:
         """The owner's notes and reminders, as the built-in executors keep them."""
         return self.root / "notes"

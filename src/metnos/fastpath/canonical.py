@@ -17,8 +17,8 @@ from metnos.fastpath.slots_source import fold, words
 _TOKEN = re.compile(rf"<(?:{'|'.join(Kind)})>|[^\W_]+")
 _PHRASES = re.compile(
     r"\b(?:(?:could|can|would|will) you|i(?: would|'d) like(?: you)? to|i (?:want|need)(?: you)? to|be so kind as to"
-    r"|if you can|thank you(?: very much)?|per favore|per piacere|per cortesia|(?:mi )?(?:puoi|potresti)|vorrei(?: che tu)?"
-    r"|ti prego(?: di)?|se puoi|grazie mille|saresti cosi gentile da|ho bisogno di)\b"
+    r"|if you can|thank you(?: very much)?|per favore|per piacere|per cortesia|(?:mi )?(?:puoi|potresti)"
+    r"|vorrei(?: che tu)?|ti prego(?: di)?|se puoi|grazie mille|saresti cosi gentile da|ho bisogno di)\b"
 )
 _DROPPED = frozenset(
     words(
@@ -27,19 +27,21 @@ _DROPPED = frozenset(
     )
 )
 _LEMMAS = {
-    "are": "be", "is": "be", "was": "be", "were": "be", "been": "be", "am": "be", "has": "have", "had": "have", "did": "do",
-    "does": "do", "done": "do", "gave": "give", "given": "give", "took": "take", "taken": "take", "found": "find",
-    "wrote": "write", "written": "write", "made": "make", "got": "get", "kept": "keep", "sent": "send", "said": "say",
-    "not": "non", "sono": "essere", "sia": "essere", "era": "essere", "erano": "essere", "ha": "avere", "ho": "avere",
-    "hanno": "avere", "dammi": "dare", "dimmi": "dire", "fammi": "fare", "fai": "fare", "del": "di", "dello": "di",
-    "della": "di", "dei": "di", "degli": "di", "delle": "di", "dell": "di", "nel": "in", "nello": "in", "nella": "in",
-    "nei": "in", "negli": "in", "nelle": "in", "nell": "in", "allo": "al", "alla": "al", "agli": "al", "alle": "al",
-    "ai": "al", "all": "al", "dal": "da", "dallo": "da", "dalla": "da", "dai": "da", "dagli": "da", "dalle": "da",
-    "dall": "da", "sul": "su", "sullo": "su", "sulla": "su", "sui": "su", "sulle": "su", "sull": "su", "ed": "e",
+    "are": "be", "is": "be", "was": "be", "were": "be", "been": "be", "am": "be", "has": "have", "had": "have",
+    "did": "do", "does": "do", "done": "do", "gave": "give", "given": "give", "took": "take", "taken": "take",
+    "found": "find", "wrote": "write", "written": "write", "made": "make", "got": "get", "kept": "keep",
+    "sent": "send", "said": "say", "not": "non", "sono": "essere", "sia": "essere", "era": "essere",
+    "erano": "essere", "ha": "avere", "ho": "avere", "hanno": "avere", "dammi": "dare", "dimmi": "dire",
+    "fammi": "fare", "fai": "fare", "del": "di", "dello": "di", "della": "di", "dei": "di", "degli": "di",
+    "delle": "di", "dell": "di", "nel": "in", "nello": "in", "nella": "in", "nei": "in", "negli": "in",
+    "nelle": "in", "nell": "in", "allo": "al", "alla": "al", "agli": "al", "alle": "al", "ai": "al", "all": "al",
+    "dal": "da", "dallo": "da", "dalla": "da", "dai": "da", "dagli": "da", "dalle": "da", "dall": "da", "sul": "su",
+    "sullo": "su", "sulla": "su", "sui": "su", "sulle": "su", "sull": "su", "ed": "e",
 }  # fmt: skip
 _CLITIC = re.compile(r"(?<=[aeir])(?:me|ce)?(?:li|le|lo|la)$|(?<=[ae])(?:mi|ci)$|(?<=[gv]i)mi$")
 _INFINITIVE = re.compile(r"(?<=\w{3}[^aeiou])[aei]re$")
 _KEPT = frozenset(words("compare prepare declare software hardware where there"))
+_LONGEST = 30  # letters; longer ones are no words
 _VOWELS = frozenset("aeiouy")
 
 
@@ -70,7 +72,7 @@ def _stem(word: str) -> str:
 
 def _shortened(word: str) -> str:
     """A word without one ending, English or Italian; never below three letters."""
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
+    if not 4 <= len(word) <= _LONGEST or not word.isascii() or not word.isalpha():
         return word
     if len(word) > 5 and word not in _KEPT:
         if _CLITIC.search(word):

@@ -1,9 +1,9 @@
 """The particulars of a request: which paths, numbers, dates and words it names, and what the words around them say.
 
-English and Italian, mixed as people mix them. Rules: pure, no look at the disk, the same for the same request; each slot
-says where it stands and never overlaps another; what is more certain is found first (quotes, then paths and addresses,
-folders, dates and times, sizes, kinds of files, counts, and at last plain numbers). Work grows with the length of the
-request only. Whatever stands in the request, nothing raises.
+English and Italian, mixed as people mix them. Rules: pure, no look at the disk, the same for the same request; each
+slot says where it stands and never overlaps another; what is more certain is found first (quotes, then paths and
+addresses, folders, dates and times, kinds of files, sizes, counts, and at last plain numbers). Work grows with the
+length of the request only. Whatever stands in the request, nothing raises.
 
 Does not guarantee that a path exists, that a day is the one that was meant, or that nothing was overlooked: a router
 asks when it lacks something, and an executor checks what it gets.
@@ -65,11 +65,12 @@ def without(text: str, slots: Sequence[Slot]) -> str:
 
 
 def amount(slot: Slot) -> tuple[int | float, str] | None:
-    """The figures of a size, a length of time or a number, and the unit as it was said: `90 minutes` is 90, `minutes`."""
+    """The figures of a size, a length of time or a number, and the unit as it was said: 90 and `minutes`."""
     match = _AMOUNT.search(slot.text)
-    value = (
-        slots_numbers.value_of(match[1].rstrip(".,").lstrip("-"), "en" if "." in match[1] else "it") if match else None
-    )
-    if match is None or value is None:
+    if match is None:
         return None
-    return (-value if match[1].startswith("-") else value), (match[2] or "")
+    figures = match[1].rstrip(".,")
+    value = slots_numbers.value_of(figures.lstrip("-"), "en" if "." in figures else "it")
+    if value is None:
+        return None
+    return (-value if figures.startswith("-") else value), (match[2] or "")

@@ -27,8 +27,9 @@ _SHORT = frozenset("kmgtb")
 _ORDERS = {
     "largest": r"largest|biggest|heaviest|(?:piu|maggiormente) (?:grand|gross|pesant|voluminos|ingombrant)[ieao]",
     "smallest": r"smallest|tiniest|lightest|piu (?:piccol|legger)[ieao]",
-    "newest": r"newest|latest|(?:most )?recent|most recently(?: \w+)?|recently (?:changed|modified|added|created|downloaded|edited|updated)"
-    r"|last (?:changed|modified|edited|updated)|(?:piu )?recent[ei]|piu nuov[ieao]|piu di recente|(?:modificat|scaricat|cambiat)[ieao] di recente",
+    "newest": r"newest|latest|(?:most )?recent|most recently(?: \w+)?|(?:piu )?recent[ei]|piu nuov[ieao]|piu di recente"
+    r"|(?:recently|last) (?:changed|modified|added|created|downloaded|edited|updated)"
+    r"|(?:modificat|scaricat|cambiat)[ieao] di recente",
     "oldest": r"oldest|least recent(?:ly \w+)?|piu (?:vecch(?:i[ao]?|ie)|antich[ie]|datat[ieao])|meno recent[ei]",
 }  # fmt: skip
 _COMPARED = (
@@ -37,13 +38,15 @@ _COMPARED = (
 )
 _ORDER = re.compile(r"\b(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()) + rf")\b{_COMPARED}")
 _LATEST = re.compile(
-    rf"\b(?:ultim[oaie]|last) (?=(?:files?|document|foto|appunt|not[aei]|modific|scaric|download|reminder|{MARKS[Kind.FILES]}))"
+    r"\b(?:ultim[oaie]|last) (?=(?:files?|document|foto|appunt|not[aei]|modific|scaric|download|reminder"
+    rf"|{MARKS[Kind.FILES]}))"
 )
 _FIRST = re.compile(rf"\b(?P<word>first|top|prim[ie]|last|latest|final|ultim[ie]|bottom) (?P<n>{N})(?!-)")
 _FIRST_WORDS = frozenset({"first", "top", "primi", "prime"})
 _MOST = re.compile(
-    rf"(?P<n>{N})(?: (?:[a-z]+|[{MARKS[Kind.FILES]}{MARKS[Kind.FOLDER]}]{FILL}*+)){{0,3}}? (?:(?:most|least) [a-z]|(?:piu|meno) (?!di\b|of\b)[a-z]+{_COMPARED}"
-    rf"|(?:cheapest|longest|shortest|highest|lowest|best|worst|migliori|peggiori|maggiori|minori|{MARKS[Kind.ORDER]}))"
+    rf"(?P<n>{N})(?: (?:[a-z]+|[{MARKS[Kind.FILES]}{MARKS[Kind.FOLDER]}]{FILL}*+)){{0,3}}?"
+    rf" (?:(?:most|least) [a-z]|(?:piu|meno) (?!di\b|of\b)[a-z]++{_COMPARED}|cheapest|longest|shortest|highest|lowest"
+    rf"|best|worst|migliori|peggiori|maggiori|minori|{MARKS[Kind.ORDER]})"
 )
 _ORDER_FIRST = re.compile(rf"{MARKS[Kind.ORDER]}{FILL}*+ (?P<n>{N})")
 
@@ -93,9 +96,9 @@ def counts(source: Source) -> Iterator[Slot]:
 
 
 def _attached(source: Source, match: re.Match[str]) -> bool:
-    """A unit of one letter counts only right behind its figures, and a small m, g or t is something else."""
+    """A unit of one letter counts only right behind its figures, bytes excepted; a small m, g or t is something else."""
     place = match.start("u")
-    return place == match.end("n") and (source.text[place] in "kKMGTB")
+    return source.text[place] == "B" or (place == match.end("n") and source.text[place] in "kKMGT")
 
 
 def _written(value: float) -> str:

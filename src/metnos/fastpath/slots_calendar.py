@@ -1,4 +1,4 @@
-"""Names of months, days and feasts in two languages, and the reckoning with them. Pure; the day comes from the caller."""
+"""Names of months, days and feasts in two languages, and the reckoning with them; today comes from the caller."""
 
 from datetime import date, timedelta
 
@@ -38,13 +38,13 @@ UNIT_DAYS = {
     "second": 1 / 86_400, "minute": 1 / 1_440, "hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0,
 }  # fmt: skip
 UNITS = {
-    "second": "second", "seconds": "second", "sec": "second", "secs": "second", "secondo": "second", "secondi": "second",
-    "minute": "minute", "minutes": "minute", "min": "minute", "mins": "minute", "minuto": "minute", "minuti": "minute",
-    "hour": "hour", "hours": "hour", "hr": "hour", "hrs": "hour", "h": "hour", "ora": "hour", "ore": "hour",
-    "day": "day", "days": "day", "d": "day", "giorno": "day", "giorni": "day", "giornata": "day", "giornate": "day",
-    "week": "week", "weeks": "week", "settimana": "week", "settimane": "week",
-    "month": "month", "months": "month", "mese": "month", "mesi": "month",
-    "year": "year", "years": "year", "anno": "year", "anni": "year",
+    "second": "second", "seconds": "second", "sec": "second", "secs": "second", "secondo": "second",
+    "secondi": "second", "minute": "minute", "minutes": "minute", "min": "minute", "mins": "minute",
+    "minuto": "minute", "minuti": "minute", "hour": "hour", "hours": "hour", "hr": "hour", "hrs": "hour",
+    "h": "hour", "ora": "hour", "ore": "hour", "day": "day", "days": "day", "d": "day", "giorno": "day",
+    "giorni": "day", "giornata": "day", "giornate": "day", "week": "week", "weeks": "week", "settimana": "week",
+    "settimane": "week", "month": "month", "months": "month", "mese": "month", "mesi": "month", "year": "year",
+    "years": "year", "anno": "year", "anni": "year",
 }  # fmt: skip
 
 

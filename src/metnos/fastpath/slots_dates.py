@@ -6,9 +6,11 @@ request. A day without a year is this year's; the next one if the request looks 
 year of both. What is no day of the calendar is nothing.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
+from itertools import pairwise
 
 from metnos.fastpath import slots_calendar as calendar
 from metnos.fastpath.slots_records import Kind, Slot
@@ -39,10 +41,11 @@ _MONTH_DAY = re.compile(
 )
 _DAYS_MONTH = re.compile(
     rf"(?P<open>\b(?:between|from|tra|fra|dal|dall'|da|dai) ?(?:the |il |l')?)?(?P<a>{N}) ?"
-    rf"(?P<join>and|to|-|al|all'|e|through|till|until) ?(?:the |il |l')?(?P<b>{N})(?: of| di)? (?P<m>{_MONTH})\b{_YEAR_TAIL}"
+    r"(?P<join>and|to|-|al|all'|e|through|till|until) ?(?:the |il |l')?"
+    rf"(?P<b>{N})(?: of| di)? (?P<m>{_MONTH})\b{_YEAR_TAIL}"
 )
 _MONTH_ALONE = re.compile(
-    r"(?:\b(?P<before>in|of|since|during|last|this|next|until|till|before|after|from|lo scorso|scorso|prossimo|questo) )?"
+    r"(?:\b(?P<before>in|of|since|during|last|this|next|until|till|before|after|from|(?:lo )?scorso|prossimo|questo) )?"
     rf"\b(?P<m>{_any(calendar.FULL_MONTHS)})\b(?: (?P<after>scorso|prossimo|passato|last|next))?{_YEAR_TAIL}"
 )
 _WORDS = re.compile(rf"\b{_any(calendar.DAY_WORDS)}\b")
@@ -62,15 +65,16 @@ _STEPS = {
     **dict.fromkeys(words("next coming prossima prossimo ventura venturo"), 1),
 }
 _AGO = re.compile(
-    rf"(?:(?P<n>{N})[ -]?|\b(?:an?|una?) |\bun')\b(?P<u>days?|weeks?|months?|years?|giorn[oi]|settiman[ae]|mes[ei]|ann[oi])"
-    r" (?:ago|fa)\b"
+    rf"(?:(?P<n>{N})[ -]?|\b(?:an?|una?) |\bun')"
+    r"\b(?P<u>days?|weeks?|months?|years?|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]) (?:ago|fa)\b"
 )
 _YEAR = re.compile(
     r"(?:\b(?P<before>in|of|from|since|during|before|after|until|till|for|year|nel|del|dal|al|il|anno)|\bl'anno) "
     rf"(?P<y>{N})(?: (?P<next>[a-z]+))?"
 )
 _YEARS = re.compile(
-    rf"\b(?:between|from|tra il|fra il|dal|tra|fra) (?P<a>{N}) ?(?:and|to|e il|al|e|until|-) ?(?P<b>{N})(?: (?P<next>[a-z]+))?"
+    rf"\b(?:between|from|tra il|fra il|dal|tra|fra) (?P<a>{N}) ?(?:and|to|e il|al|e|until|-) ?"
+    rf"(?P<b>{N})(?: (?P<next>[a-z]+))?"
 )
 _END_OF = re.compile(r"\b(?:(?:the )?end of (?:the |this )?(?P<e>month|year|week)|fine (?P<i>mese|anno))\b")
 _QUARTER = re.compile(
@@ -84,6 +88,7 @@ _JOIN = re.compile(
 _OPEN = frozenset({"between", "from", "tra", "fra", "dal", "dalla", "da", "dall'"})
 _ARTICLES = frozenset({"the", "il", "la", "l'", "lo"})
 _LOOKING_BACK = frozenset({"since", "after", "dal", "dalla", "dopo"})
+_COUNTED = frozenset({"files", "file", "rows", "righe", "euro", "euros", "pixel", "pixels", "words", "parole"})
 _COMPARED = ("more than", "less than", "piu di", "meno di", "over", "oltre", "under", "at least", "almeno")
 _AFTER_A_YEAR = frozenset(
     words("and or to in on at with that which than e o con che al il la i le nel nella di da per then please by from")
@@ -119,14 +124,15 @@ def join(source: Source) -> None:
     """Make one range of two dates that stand between words such as `from` and `to`."""
     days = [slot for slot in sorted(source.slots, key=lambda one: one.start) if slot.kind in {Kind.DATE, Kind.RANGE}]
     joined: list[Slot] = []
-    for one, two in zip(days, days[1:], strict=False):
+    for one, two in pairwise(days):
         if joined and joined[-1].end > one.start:
             continue
         if two.start - one.end > 12 or not _JOIN.fullmatch(source.low[one.end : two.start].strip()):
             continue
         words = [word for word in words_before(source.low, one.start) if word not in _ARTICLES]
         if words and words[-1] in _OPEN:
-            joined.append(_joined(source, one, two))
+            with contextlib.suppress(ValueError, OverflowError):  # a year that no calendar has
+                joined.append(_joined(source, one, two))
     if joined:
         source.reclaim(joined)
 
@@ -163,7 +169,7 @@ def _range(source: Source, start: int, end: int, days: tuple[date, date], role: 
 
 def _year(source: Source, match: re.Match[str]) -> int | None:
     """The year behind a date, if a number there is one."""
-    return source.number(match.start("y")).whole(1900, 2199) if match["y"] else None
+    return source.number(match.start("y")).whole(1000, 2199) if match["y"] else None
 
 
 def _end(match: re.Match[str], year: int | None, last: str) -> int:
@@ -279,7 +285,8 @@ def _period(source: Source, match: re.Match[str]) -> Slot | None:
 def rolling(source: Source, start: int, end: int, days: float) -> Slot:
     """The last so many days, today included."""
     whole = max(1, round(days))
-    value = {"from": (source.today - timedelta(days=whole)).isoformat(), "to": source.today.isoformat(), "days": whole}
+    first = date.fromordinal(max(1, source.today.toordinal() - whole))
+    value = {"from": first.isoformat(), "to": source.today.isoformat(), "days": whole}
     return source.slot(Kind.RANGE, start, end, value)
 
 
@@ -293,17 +300,17 @@ def _ago(source: Source, match: re.Match[str]) -> Slot | None:
 
 def _one_year(source: Source, match: re.Match[str]) -> Slot | None:
     year = _year(source, match)
-    if year is None or (
-        match["next"] and match["next"] not in _AFTER_A_YEAR and match["before"] in {"of", "for", "from"}
-    ):
+    if year is None or (year < 1800 and match["before"] not in {"year", "anno", None}):
         return None
-    if match["next"] in {"files", "file", "rows", "righe", "euro", "euros", "pixel", "pixels", "words", "parole"}:
+    if match["next"] and match["next"] not in _AFTER_A_YEAR and match["before"] in {"of", "for", "from"}:
+        return None
+    if match["next"] in _COUNTED:
         return None
     return _range(source, match.start("y"), match.end("y"), calendar.year_of(year))
 
 
 def _years(source: Source, match: re.Match[str]) -> Slot | None:
-    first, last = (source.number(match.start(part)).whole(1900, 2199) for part in "ab")
+    first, last = (source.number(match.start(part)).whole(1800, 2199) for part in "ab")
     if first is None or last is None or first > last or (match["next"] and match["next"] not in _AFTER_A_YEAR):
         return None
     days = (calendar.year_of(first)[0], calendar.year_of(last)[1])

@@ -6,7 +6,7 @@ the kind is not a particular.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from metnos.fastpath.slots_paths import EXTENSIONS, extension
 from metnos.fastpath.slots_records import Kind, Slot
@@ -53,24 +53,28 @@ _PHRASES = {
     "python": "python_files? python_scripts? script_python file_python",
     "markdown": "markdown_files? file_markdown markdown",
     "shell": "shell_scripts? script_shell",
-    "databases": "sqlite_databases? sqlite_files? database_sqlite databases? sqlite",
+    "databases": "sqlite_databases? sqlite_files? database_sqlite database_files sqlite",
     "books": "e-?books? libri_digitali",
     "jpeg": "jpe?gs? jpe?g_files? file_jpe?g",
 }
 _LOOSE = frozenset(
-    words("zip doc docs log text md c h go db key rs sh mov pages part lock r old bak so numbers raw sub sig bin")
+    words(
+        "zip doc docs log text md c h go db key rs sh mov pages part lock r old bak so numbers raw sub sig bin patch"
+        " diff msg orig tmp env conf img dat properties feather swift java vue lua mid cc ts php sql css js plist srt"
+    )
 )
 _NOUN = r"(?:files?|documents?|docs|archives?|archiv[io]|images?|immagin[ei]|photos?|foto|document[oi])"
 _SURE = "|".join(sorted(EXTENSIONS - _LOOSE - {"jpg", "jpeg", "sqlite", "markdown"}, key=len, reverse=True))
 _EVERY = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
 _NAMED = re.compile(
     r"\b(?:" + "|".join(
-        f"(?P<{kind}>" + "|".join(phrase.replace("_", " ") for phrase in words.split()) + ")"
-        for kind, words in _PHRASES.items()
+        f"(?P<{kind}>" + "|".join(phrase.replace("_", " ") for phrase in spoken.split()) + ")"
+        for kind, spoken in _PHRASES.items()
     ) + r")(?![\w-])"
 )  # fmt: skip
 _BY_ENDING = re.compile(
-    rf"\b(?:(?P<a>{_EVERY}) {_NOUN}|(?:file|document[oi]|immagin[ei]|foto|archiv[io]) (?:in |in formato )?(?P<b>{_EVERY})"
+    rf"\b(?:(?P<a>{_EVERY}) {_NOUN}"
+    rf"|(?:file|document[oi]|immagin[ei]|foto|archiv[io]) (?:in |in formato )?(?P<b>{_EVERY})"
     rf"|(?P<c>{_SURE})s?)(?![\w'-])"
 )
 _A_ZIP = re.compile(r"\b(?P<c>zip)s\b|\b(?:a|an|the|uno|lo|gli|dello|degli|allo) (?P<d>zip)s?\b")
@@ -82,22 +86,22 @@ _FOLLOWED = re.compile(
 
 def slots(source: Source) -> Iterator[Slot]:
     """Every kind of files that is told in words."""
+    by_start = {slot.start: slot for slot in source.slots}
     for match in _BY_ENDING.finditer(source.low):
         ending = match["a"] or match["b"] or match["c"]
         value = _KINDS["jpeg"] if ending in {"jpg", "jpeg"} else f"*.{ending}"
-        yield from _unless_named(source, match.start(), match.end(), value)
+        yield from _unless_named(source, by_start, match.start(), match.end(), value)
     for match in _A_ZIP.finditer(source.low):
-        yield from _unless_named(source, match.start(match.lastgroup or 0), match.end(), "*.zip")
+        yield from _unless_named(source, by_start, match.start(match.lastgroup or 0), match.end(), "*.zip")
     for match in _NAMED.finditer(source.low):
-        yield from _unless_named(source, match.start(), match.end(), _KINDS[match.lastgroup or ""])
+        yield from _unless_named(source, by_start, match.start(), match.end(), _KINDS[match.lastgroup or ""])
 
 
-def _unless_named(source: Source, start: int, end: int, value: str) -> Iterator[Slot]:
+def _unless_named(source: Source, by_start: Mapping[int, Slot], start: int, end: int, value: str) -> Iterator[Slot]:
     match = _FOLLOWED.match(source.low, end)
     if match is not None:
         if not match["of"]:
             return
-        named = next(slot for slot in source.slots if slot.start == match.start("file"))
-        if f"*.{extension(str(named.value))}" in value.split("|"):
+        if f"*.{extension(str(by_start[match.start('file')].value))}" in value.split("|"):
             return
     yield source.slot(Kind.FILES, start, end, value)

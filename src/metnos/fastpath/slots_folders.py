@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import Source, words
-from metnos.fastpath.slots_words import DOING, verb_before, words_before
+from metnos.fastpath.slots_words import MOVING, PLACING, verb_before, words_before
 
 _FAMILIES = (
     ("Downloads", "Scaricati", "Download"), ("Documents", "Documenti"), ("Desktop", "Scrivania"),
-    ("Pictures", "Immagini"), ("Music", "Musica"), ("Videos", "Video"), ("Public", "Pubblici"), ("Templates", "Modelli"),
+    ("Pictures", "Immagini"), ("Music", "Musica"), ("Videos", "Video"), ("Public", "Pubblici"),
+    ("Templates", "Modelli"),
 )  # fmt: skip
 # What people say for a well-known folder: the name that the folder then has.
 _KNOWN = {
@@ -29,6 +30,7 @@ _RIGHT = re.compile(
     r"(?P<called> {1,3}(?:called|named|titled|chiamat[ae]|di nome|detta))?"
     r"(?: {1,3}(?:dei|delle|degli|dello|della|del|dell'|di|of|for)(?= ))? {1,3}(?P<name>[^\W_][\w.&+-]{0,60})"
 )
+_NEXT_NAME = re.compile(r"(?P<called>(?!))?(?P<name>[\w&+-]+)")
 _HERE_RIGHT = re.compile(r" (?:corrente|attuale|presente|di lavoro)\b")
 _HOME_RIGHT = re.compile(r" (?:home|personale|utente)\b")
 _LEFT = re.compile(r"(?:\b(?P<owner>the|my|our|your)(?: own)? )?(?P<name>[a-z0-9][\w&+-]{0,60}) $")
@@ -50,12 +52,13 @@ _NOT_NAMES = frozenset(
     )
 )
 _WELL_KNOWN = re.compile(
-    r"(?P<owner>\b(?:my|our|miei|mie|mi[ao]) )?\b(?P<name>downloads?|scaricati|desktop|scrivania|documents|documenti|pictures|"
-    r"immagini|photos|images|foto|music|musica|videos?|movies|filmati|templates|modelli)\b"
+    r"(?P<owner>\b(?:my|our|miei|mie|mi[ao]) )?\b(?P<name>downloads?|scaricati|desktop|scrivania|documents|documenti"
+    r"|pictures|immagini|photos|images|foto|music|musica|videos?|movies|filmati|templates|modelli)\b"
     r"(?! (?:app|apps|application|computer|environment|pc|players?|manager|folders?|director|files?)\b)"
 )
 _HOME = re.compile(
-    r"(?:\b(?:my|la mia|mia)|(?<=\bnella)|(?<=\bdalla)|(?<=\bin)|(?<=\bthe)) ?\bhome\b(?! (?:page|office|address|network|screen))"
+    r"(?:\b(?:my|la mia|mia)|(?<=\bnella)|(?<=\bdalla)|(?<=\bin)|(?<=\bthe)) ?\bhome\b"
+    r"(?! (?:page|office|address|network|screen))"
 )
 _HERE = re.compile(r"\b(?:here|qui|qua)\b(?!'s|'re| (?:is|are|sotto|sopra|e\b))")
 _INTO = frozenset(
@@ -70,6 +73,7 @@ _ANYWHERE = frozenset({"downloads", "desktop", "scrivania"})
 _CAPITAL = re.compile(r"[^\W\d_][\w&+-]{1,60}")
 _TARGET = re.compile(r"\b(?:into|inside|dentro|verso|to|in|nella|nel|under|sotto|from|da|dalla) (?=[a-z])")
 _STRONG = frozenset({"into", "inside", "dentro", "verso"})
+_AWAY = frozenset({"from", "da", "dalla"})
 _NOT_PLACES = frozenset(
     words(
         "english italian french german spanish inglese italiano francese tedesco spagnolo excel word powerpoint"
@@ -98,7 +102,8 @@ def targets(source: Source) -> Iterator[Slot]:
         if word is None or not word[0][0].isupper() or word[0].isupper() or word[0].lower() in _NOT_PLACES:
             continue
         preposition = match[0].strip()
-        if preposition in _STRONG or verb_before(source.low, match.start())[0] in DOING:
+        verb, _ = verb_before(source.low, match.start())
+        if preposition in _STRONG or verb in MOVING or (verb in PLACING and preposition not in _AWAY):
             end = _run(source, word.start(), word.end())
             name = source.text[word.start() : end]
             yield source.slot(Kind.FOLDER, word.start(), end, name, also=(f"~/{name}",))
@@ -113,9 +118,10 @@ def _around(source: Source, match: re.Match[str]) -> Iterator[Slot]:
         return
     left = _LEFT.search(low[max(0, match.start() - 64) : match.start()])
     begin = match.start() - len(left["name"]) - 1 if left else start
-    if left and left["name"] in _HERE_LEFT or _HERE_RIGHT.match(low, match.end()):
-        end = here.end() if (here := _HERE_RIGHT.match(low, match.end())) else match.end()
-        yield source.slot(Kind.FOLDER, _with_article(low, start if here else begin), end, str(source.cwd))
+    here = _HERE_RIGHT.match(low, match.end())
+    if here or (left and left["name"] in _HERE_LEFT):
+        end = here.end() if here else match.end()
+        yield source.slot(Kind.FOLDER, start if here else _with_article(low, begin), end, str(source.cwd))
     elif left and left["name"] == "parent":
         yield source.slot(Kind.FOLDER, _with_article(low, begin), match.end(), "..")
     elif left and left["name"] in _KNOWN and match[0] != "cartella":
@@ -154,7 +160,7 @@ def _right(source: Source, match: re.Match[str], right: re.Match[str], start: in
         if following is None or not following[0][0].isupper():
             return
         start = begin = following.start()
-        right = re.compile(r"(?P<called>(?!))?(?P<name>[\w&+-]+)").match(source.low, begin) or right
+        right = _NEXT_NAME.match(source.low, begin) or right
 
 
 def _run(source: Source, start: int, end: int) -> int:

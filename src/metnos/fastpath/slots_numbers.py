@@ -22,7 +22,8 @@ _FIGURES = re.compile(
     r"(?:(?<![^ (=<>:,€$£*/+^])-)?"
     r"(?P<figures>\d{1,15}(?:[.,]\d{1,15}){0,8}(?:e[+-]?\d{1,3})?)(?![.,]?\d)"
     r"(?:(?P<percent> ?%| per ?cento?\b)|(?P<ordinal>st|nd|rd|th|°(?! ?[cf]\b)|º|ª)(?!\w)"
-    r"|(?= {0,2}(?P<scale>thousand|mila|millions?|milion[ei]|billions?|miliard[oi])\b)|(?!\w)|(?=(?:" + _UNITS + r")(?!\w))|(?=x\d))"
+    r"|(?= {0,2}(?P<scale>thousand|mila|millions?|milion[ei]|billions?|miliard[oi])\b)|(?!\w)"
+    rf"|(?=(?:{_UNITS})(?!\w))|(?=x\d))"
 )  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
 _SEPARATOR = re.compile(r"[.,]")
@@ -52,7 +53,7 @@ _LOOSE = re.compile(
     r"\b(?:(?P<dozen>(?:a|half a|una|mezza) (?:dozen|dozzina))|(?P<couple>a couple|un paio)|(?P<ten>una decina)"
     r"|(?P<twenty>una ventina)|(?P<thirty>una trentina)|(?P<fifty>una cinquantina)|(?P<hundred>un centinaio|a hundred)"
     r"|(?P<thousand>un migliaio|a thousand)|(?P<half>half an?|half|meta)|(?P<weakhalf>mezz[oa]|mezz'))"
-    r"(?: (?:of|di)(?= (?!the |my |il |the )[a-z]))?(?![a-z])"
+    r"(?: (?:of|di)(?= (?!the |my |il |the )[a-z]))?(?:(?<=')|(?![a-z]))"
 )
 _LOOSE_VALUES: dict[str, int | float] = {
     "dozen": 12, "couple": 2, "ten": 10, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "thousand": 1_000,
@@ -152,7 +153,7 @@ def _words(low: str, language: str) -> Iterator[Number]:
             at += 1
             continue
         first, last = tokens[at], tokens[at + used - 1]
-        if not (first[0] == "cento" and low[: first.start()].endswith("per ")) and _alone(
+        if not (first[0] == "cento" and low[max(0, first.start() - 4) : first.start()] == "per ") and _alone(
             low, first.start(), last.end()
         ):
             weak = used == 1 and _weak(first, low, language)

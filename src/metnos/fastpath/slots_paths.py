@@ -1,8 +1,8 @@
 """Paths, file names, globs, web and mail addresses: what has no space in it, or stands in quotes.
 
-Rules: punctuation that ends a sentence is not part of a path. A path with a wildcard in it is two things, the folder and
-the glob. What could be an ordinary expression (`and/or`, `km/h`, `24/7`, `12/03`) is no path; a name is a name only if
-its extension is one that files have, unless the words around it call it a file. Does not look at the disk.
+Rules: punctuation that ends a sentence is not part of a path. A path with a wildcard in it is two things, the folder
+and the glob. What could be an ordinary expression (`and/or`, `km/h`, `24/7`, `12/03`) is no path; a name is a name only
+if its extension is one that files have, unless the words around it call it a file. Does not look at the disk.
 """
 
 import re
@@ -36,19 +36,22 @@ _MORE_ENDINGS = _ENDINGS | frozenset(words("at be us co me no in cn ru to is so 
 _CHUNK = re.compile(r"(?:\\[^\n\x00]|[^\s\x00\\—…\ud800-\udfff])+")
 _LIKELY = re.compile(r"[/.~*@\\]|localhost|README|Makefile|Dockerfile|LICENSE|CHANGELOG")
 _BARE_NAMES = frozenset({"README", "Makefile", "Dockerfile", "LICENSE", "CHANGELOG"})
-_LEADING = "([{<\"'“”‘’«»`,;:!¿¡„|=\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
-_TRAILING = ".,;:!?\"'“”‘’«»`>|\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_QUOTES = "\"'`\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
+_UNSEEN = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_LEADING = "([{<,;:!¿¡|=" + _QUOTES + _UNSEEN
+_TRAILING = ".,;:!?>|" + _QUOTES + _UNSEEN
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
-_ELISION = re.compile(r"(?i:l|un|d|c|dell|all|nell|sull|dall|quell|quest|coll)['’](?=[\w~/.*])")
+_ELISION = re.compile(r"(?i:l|un|d|c|dell|all|nell|sull|dall|quell|quest|coll)['\u2019](?=[\w~/.*])")
 _URL = re.compile(r"(?i:[a-z][a-z0-9+.-]{1,15})://[^\s/]\S*")
 _HOST = re.compile(r"(?i:(?:[a-z0-9][a-z0-9-]{0,62}\.){1,8}([a-z]{2,12}))(:\d{1,5}(?!\d))?([/?#]\S*)?")
 _LOCAL = re.compile(r"(?i:localhost|(?:\d{1,3}\.){3}\d{1,3})(:\d{1,5}(?!\d))?(/\S*)?")
 _EMAIL = re.compile(r"(?:mailto:)?([\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24})")
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]")
 _FORMULA = re.compile(r"[\d\s.,*+/()^%-]+")
-_GLOB = re.compile(r"[^/\\<>\"|]*[*][^/\\<>\"]*|[^/\\<>\"]*[?][^/\\<>\"]*\.\w{1,8}")
+_NOT_IN_A_GLOB = re.compile(r"[/\\<>\"\n]")
 _NAME = re.compile(r"[^/\\:*?<>|\"]{1,200}\.([A-Za-z0-9]{1,10})")
-_DOTTED = re.compile(r"\.[A-Za-z][\w.-]{1,60}")
+_DOTTED = re.compile(r"\.[a-z][\w.-]{1,60}")
+_BEFORE_A_DOT = frozenset({"", " ", "(", "'", '"'})
 _BRACES = re.compile(r"([^{}]*)\{([^{}]{1,200})\}([^{}]*)")
 _ESCAPE = re.compile(r"\\(.)")
 _TEMPLATE = frozenset({"gg", "mm", "aaaa", "aa", "dd", "yyyy", "yy", "hh", "ss", "mmm"})
@@ -82,9 +85,9 @@ def slots(source: Source) -> Iterator[Slot]:
 
 def read(text: str, before: str = "", *, quoted: bool = False) -> Reading | None:
     """What a piece of text is, if it is one of these; ``before`` is the word in front of it."""
-    if address := _address(text):
+    if (address := _address(text)) and not (before in _FILE_WORDS and _NAME.fullmatch(text)):
         return address
-    if _GLOB.fullmatch(text) and _is_glob(text):
+    if _is_glob(text):
         return Reading(Kind.GLOB, _spread(text))
     if _is_path(text, before):
         return Reading(Kind.PATH, text if _WINDOWS.match(text) or quoted else _ESCAPE.sub(r"\1", text))
@@ -119,7 +122,7 @@ def _chunk(source: Source, start: int, raw: str, before: str) -> Iterator[Slot]:
 
 
 def _one(source: Source, start: int, core: str, before: str) -> Iterator[Slot]:
-    folder, slash, last = core.rpartition("/")
+    folder, slash, _ = core.rpartition("/")
     if slash and folder and "*" in core and "://" not in core:
         yield from _wild(source, start, core)
         return
@@ -128,7 +131,7 @@ def _one(source: Source, start: int, core: str, before: str) -> Iterator[Slot]:
         start += prefix.end()
         core = core[prefix.end() :]
         reading = read(core) if core else None
-    if reading is None:
+    if reading is None or (core[0] == "." and source.low[max(0, start - 1) : start] not in _BEFORE_A_DOT):
         return
     end = start + len(core)
     if reading.kind is Kind.FILES and (noun := _KIND_NOUN.match(source.low[end : end + 12])):
@@ -169,7 +172,7 @@ def _trim(raw: str) -> tuple[int, str]:
             break
         end -= 1
     core = core[:end]
-    for ending in ("'s", "’s"):
+    for ending in ("'s", "\u2019s"):
         core = core.removesuffix(ending)
     return head, core
 
@@ -194,6 +197,8 @@ def _address(text: str) -> Reading | None:
 
 
 def _is_glob(text: str) -> bool:
+    if _NOT_IN_A_GLOB.search(text) or not ("*" in text or ("?" in text and extension(text))):
+        return False
     if _FORMULA.fullmatch(text) or " * " in text or text.strip("*") == "":
         return False
     if text.startswith("**") or text.endswith("**"):
@@ -225,6 +230,8 @@ def _is_relative(text: str, before: str) -> bool:
     steps = text.rstrip("/").split("/")
     if any(not step.strip() or step != step.strip() for step in steps) or not re.search(r"[^\W\d_]", text):
         return False
+    if " " in text and not (extension(text) and len(text.split()) <= 6 and "~" not in text):
+        return False
     if {step.lower() for step in steps} <= _TEMPLATE or re.search(r"[*+()=<>|]", text):
         return False
     if text.endswith("/") or extension(text) or before in _PLACE_WORDS:
@@ -243,6 +250,6 @@ def _is_name(text: str, before: str, *, quoted: bool) -> bool:
     if quoted and len(text.split()) > 6:
         return False
     ending = match[1].lower()
-    if ending in EXTENSIONS:
+    if ending in EXTENSIONS and (len(ending) > 1 or match[1].islower()):
         return True
     return before in _FILE_WORDS and ending[0].isalpha() and len(ending) <= 5

@@ -1,8 +1,8 @@
 """What stands between quotes: a path, a name, a folder, or words that are meant literally.
 
-Rules: an apostrophe inside or after a word opens nothing. A quote that is not closed is no quote. What looks like a path,
-a glob or an address keeps that kind, and what follows the word *folder* is a folder. Work grows with the length of the
-text only.
+Rules: an apostrophe inside or after a word opens nothing. A quote that is not closed is no quote. What looks like a
+path, a glob or an address keeps that kind, and what follows the word *folder* is a folder. Work grows with the length
+of the text only.
 """
 
 import re
@@ -14,11 +14,12 @@ from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import Source
 from metnos.fastpath.slots_words import words_before
 
-_OPENERS = re.compile(r"(?<!\w)(?:(?P<plain>[\"“”„«»`])|(?P<single>['‘‛’])(?!\s))")
-_SINGLE_CLOSERS = re.compile(r"(?<!\s)['’](?!\w)")
+_OPENERS = re.compile(r"(?<!\w)(?:(?P<plain>[\"“”„«»`])|(?P<single>['\u2018\u2019\u201b])(?!\s))")
+_SINGLE_CLOSERS = re.compile(r"(?<!\s)['\u2019](?!\w)")
 _CLOSING = {'"': '"”“', "“": '”"“', "”": '”"', "„": '“”"', "«": "»", "»": "«", "`": "`"}
 _FOLDER = re.compile(
-    r"(?P<where>\b(?:in|into|to|from|inside|nella|alla|dalla|sulla|della|of) )?(?:\b(?:the|my|a|new|la|una|mia|nuova) ){0,3}"
+    r"(?P<where>\b(?:in|into|to|from|inside|nella|alla|dalla|sulla|della|of) )?"
+    r"(?:\b(?:the|my|a|new|la|una|mia|nuova) ){0,3}"
     r"\b(?:folder|directory|cartella) (?P<called>(?:called|named|titled|chiamata|di nome) )?$"
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

@@ -1,8 +1,8 @@
 """What the words around a particular say about it: `to`, `from`, `in`, `as`, `min`, `max`, `after`, `before`, ...
 
-Rules: the nearest preposition decides, over articles and over nouns such as *folder*. The second of two that *and* joins
-has the role of the first. *in* means *to* after a verb that puts things somewhere; after one that moves or changes them,
-only if nothing behind it says better where they go. Does not guarantee to understand a sentence.
+Rules: the nearest preposition decides, over articles and over nouns such as *folder*. The second of two that *and*
+joins has the role of the first. *in* means *to* after a verb that puts things somewhere; after one that moves or
+changes them, only if nothing behind it says better where they go. Does not guarantee to understand a sentence.
 """
 
 from collections.abc import Sequence
@@ -42,21 +42,23 @@ _ARTICLES = frozenset(words("the a an il lo la i gli le l' un uno una un' total"
 _BOUNDS = {
     **dict.fromkeys(
         (
-            "over", "above", "more than", "at least", "larger than", "bigger than", "greater than", "heavier than", "beyond",
-            "exceeding", "exceeds", "exceed", "minimum", "min", "no less than", "not less than", ">", ">=", "≥", "oltre",
-            "sopra", "piu di", "almeno", "maggiore di", "maggiori di", "superiore a", "superiori a", "superiore ai",
-            "superiori ai", "piu grande di", "piu grandi di", "piu grossi di", "piu grosse di", "piu pesanti di",
-            "piu pesante di", "superano", "supera", "minimo", "non meno di", "longer than", "higher than", "superiore al",
-            "superiori al", "maggiore del", "maggiori del", "piu del", "piu lunghi di", "piu alti di", "between", "at minimum",
+            "over", "above", "more than", "at least", "larger than", "bigger than", "greater than", "heavier than",
+            "beyond", "exceeding", "exceeds", "exceed", "minimum", "min", "no less than", "not less than", ">", ">=",
+            "≥", "oltre", "sopra", "piu di", "almeno", "maggiore di", "maggiori di", "superiore a", "superiori a",
+            "superiore ai", "superiori ai", "piu grande di", "piu grandi di", "piu grossi di", "piu grosse di",
+            "piu pesanti di", "piu pesante di", "superano", "supera", "minimo", "non meno di", "longer than",
+            "higher than", "superiore al", "superiori al", "maggiore del", "maggiori del", "piu del",
+            "piu lunghi di", "piu alti di", "between", "at minimum",
         ), "min"
     ),
     **dict.fromkeys(
         (
-            "under", "below", "less than", "smaller than", "fewer than", "at most", "up to", "no more than", "lighter than",
-            "not more than", "maximum", "max", "<", "<=", "≤", "sotto", "sotto i", "meno di", "al massimo", "fino a",
-            "non piu di", "minore di", "minori di", "inferiore a", "inferiori a", "inferiore ai", "inferiori ai",
-            "piu piccolo di", "piu piccoli di", "piu piccola di", "piu piccole di", "piu leggeri di", "massimo", "not over",
-            "shorter than", "lower than", "inferiore al", "inferiori al", "minore del", "minori del", "meno del",
+            "under", "below", "less than", "smaller than", "fewer than", "at most", "up to", "no more than",
+            "lighter than", "not more than", "maximum", "max", "<", "<=", "≤", "sotto", "sotto i", "meno di",
+            "al massimo", "fino a", "non piu di", "minore di", "minori di", "inferiore a", "inferiori a",
+            "inferiore ai", "inferiori ai", "piu piccolo di", "piu piccoli di", "piu piccola di", "piu piccole di",
+            "piu leggeri di", "massimo", "not over", "shorter than", "lower than", "inferiore al", "inferiori al",
+            "minore del", "minori del", "meno del",
         ), "max"
     ),
 }  # fmt: skip
@@ -73,23 +75,26 @@ _BOUNDS_AFTER = {
 _DAY_ROLES = {
     **dict.fromkeys(
         (
-            "after", "since", "later than", "newer than", "starting", "starting from", "starting on", "more recent than", "dopo",
-            "da", "dal", "dalla", "dall'", "dallo", "a partire da", "a partire dal", "successivi a", "successive a",
-            "piu recenti di", "piu recenti del", "piu nuovi di", "piu nuovi del", "successivi al", "posteriori al", "piu recenti della",
+            "after", "since", "later than", "newer than", "starting", "starting from", "starting on",
+            "more recent than", "dopo", "da", "dal", "dalla", "dall'", "dallo", "a partire da", "a partire dal",
+            "successivi a", "successive a", "piu recenti di", "piu recenti del", "piu nuovi di", "piu nuovi del",
+            "successivi al", "posteriori al", "piu recenti della",
         ), "after"
     ),
     **dict.fromkeys(
         (
-            "before", "until", "till", "by", "up to", "older than", "earlier than", "prima di", "prima del", "prima della",
-            "prima dell'", "prima dello", "entro", "fino a", "fino al", "fino alla", "precedenti a", "precedenti al",
-            "piu vecchi di", "piu vecchi del", "piu vecchie di", "piu vecchie del", "piu vecchi della", "anteriori a", "anteriori al",
+            "before", "until", "till", "by", "up to", "older than", "earlier than", "prima di", "prima del",
+            "prima della", "prima dell'", "prima dello", "entro", "fino a", "fino al", "fino alla", "precedenti a",
+            "precedenti al", "piu vecchi di", "piu vecchi del", "piu vecchie di", "piu vecchie del",
+            "piu vecchi della", "anteriori a", "anteriori al",
         ), "before"
     ),
 }  # fmt: skip
 _ABOUT = (
-    "containing", "contains", "contain", "mentioning", "mention", "mentions", "about", "word", "words", "phrase", "text", "say",
-    "says", "saying", "contiene", "contengono", "contenente", "contenenti", "parola", "parole", "frase", "testo", "scritto",
-    "menziona", "menzionano", "riguardo", "dice", "dicono", "parla di", "parlano di", "che parla di", "contain the",
+    "containing", "contains", "contain", "mentioning", "mention", "mentions", "about", "word", "words", "phrase",
+    "text", "say", "says", "saying", "contiene", "contengono", "contenente", "contenenti", "parola", "parole",
+    "frase", "testo", "scritto", "menziona", "menzionano", "riguardo", "dice", "dicono", "parla di", "parlano di",
+    "che parla di", "contain the",
 )  # fmt: skip
 _QUOTE_ROLES = {
     **dict.fromkeys(_ABOUT, "about"),
@@ -101,6 +106,7 @@ _QUOTE_ROLES = {
     **dict.fromkeys(words("in nel nella"), "in"),
     **dict.fromkeys(words("from da dal dalla"), "from"),
 }
+_NEAR = 6  # slots; what stands further away belongs to another thought
 _JOINS = frozenset({",", "and", "e", "ed", "or", "o", ";"})
 _REPLACING = frozenset(words("replace substitute swap change sostituisci rimpiazza cambia"))
 
@@ -231,14 +237,14 @@ def _goes_there(source: Source, slot: Slot, verb: str, where: int, done: Sequenc
         return False
     if verb in PLACING or verb in MOVING:
         return True
-    named = any(one.kind in _PLACES - {Kind.FILES} and one.start > where for one in done)
+    named = any(one.kind in _PLACES - {Kind.FILES} and one.start > where for one in done[-_NEAR:])
     converted = slot.kind is Kind.FILES and verb in CHANGING
     return named or converted or (extension(str(slot.value)) in ARCHIVES and verb in CHANGING)
 
 
 def _better_place(source: Source, slot: Slot, verb: str, rest: Sequence[Slot]) -> bool:
     """Whether a slot behind this one, of the same verb, is the place where things go."""
-    for later in rest:
+    for later in rest[:_NEAR]:
         if later.kind not in _PLACES or verb_before(source.low, later.start)[0] != verb:
             continue
         before = _without(words_before(source.low, later.start), _SKIPPED)

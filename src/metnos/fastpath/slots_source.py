@@ -26,14 +26,14 @@ _INVISIBLE = [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2
 _SPACES = [0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
 _FOLD: dict[int, str] = {
     **dict.fromkeys([*_INVISIBLE, *_SPACES], " "),
-    **{code: "\ufffd" for code in range(0xE000, 0xE100)},  # nobody but us marks anything
+    **dict.fromkeys(range(0xE000, 0xE100), "\ufffd"),  # nobody but us marks anything
     **dict.fromkeys(map(ord, "àáâä"), "a"),
     **dict.fromkeys(map(ord, "èéêë"), "e"),
     **dict.fromkeys(map(ord, "ìíîï"), "i"),
     **dict.fromkeys(map(ord, "òóôö"), "o"),
     **dict.fromkeys(map(ord, "ùúûü"), "u"),
-    **dict.fromkeys(map(ord, "‘’ʼ`´"), "'"),
-    **dict.fromkeys(map(ord, "‐‑‒–−"), "-"),
+    **dict.fromkeys([0x60, 0xB4, 0x2BC, 0x2018, 0x2019], "'"),
+    **dict.fromkeys([*range(0x2010, 0x2014), 0x2212], "-"),
 }  # fmt: skip
 _COMING = re.compile(
     r"\b(?:remind\w*|ricord\w+|promemoria|alarm|sveglia\w*|avvis\w+|appointments?|appuntament[oi]|schedule|until|till|"
@@ -68,21 +68,18 @@ class Source:
     cwd: Path
     low: str = ""
     language: str = "en"
+    coming: bool = False  # looks ahead, so that a day without a year is the next one
     slots: list[Slot] = field(default_factory=list)
     numbers: dict[int, Number] = field(default_factory=dict)
     yearless: set[int] = field(default_factory=set)  # where dates begin whose year nobody said
 
     def __post_init__(self) -> None:
         self.low = fold(self.text)
+        self.coming = _COMING.search(self.low) is not None
 
     @property
     def today(self) -> date:
         return self.now.date()
-
-    @property
-    def coming(self) -> bool:
-        """Whether the request looks ahead, so that a day without a year is the next one."""
-        return _COMING.search(self.low) is not None
 
     def slot(self, kind: Kind, start: int, end: int, value: Any, role: str = "", also: tuple[str, ...] = ()) -> Slot:
         return Slot(kind, start, end, self.text[start:end], value, role, also)
@@ -92,18 +89,15 @@ class Source:
 
     def claim(self, found: Iterable[Slot]) -> None:
         """Take what was found, the longer before the shorter, unless something stands there already."""
-        taken: list[Slot] = []
-        for slot in resolve(found):
-            if slot.start < slot.end and not _TAKEN.search(self.low, slot.start, slot.end):
-                taken.append(slot)
+        taken = [slot for slot in resolve(found) if not _TAKEN.search(self.low, slot.start, slot.end)]
         self.low = mask(self.low, [(slot.start, slot.end, MARKS[slot.kind], FILL) for slot in taken])
         self.slots += taken
 
     def reclaim(self, wider: Iterable[Slot]) -> None:
         """Take slots, in order and apart from one another, in the place of those that they cover."""
         wide = list(wider)
-        kept = [slot for slot in self.slots if not any(one.start <= slot.start < one.end for one in wide)]
-        self.slots = kept + wide
+        covered = {place for slot in wide for place in range(slot.start, slot.end)}
+        self.slots = [*(slot for slot in self.slots if slot.start not in covered), *wide]
         self.low = mask(self.low, [(slot.start, slot.end, MARKS[slot.kind], FILL) for slot in wide])
 
     def open_text(self) -> str:

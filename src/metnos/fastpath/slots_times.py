@@ -19,7 +19,10 @@ _CLOCK = re.compile(
 )
 _DOTTED = re.compile(r"\b(?:alle|dalle|ore|at) (\d{1,2})[.h](\d{2})(?![\w:]|[.,]\d)(?: ?(?P<half>[ap])\.?m\b)?")
 _HALF_DAY = re.compile(rf"(?P<n>{N}) ?(?P<half>[ap])(?:m\b|\.m\b\.?)")
-_PART = r"(?: (?P<part>di mattina|del mattino|di sera|di notte|del pomeriggio|di pomeriggio|in the morning|in the evening|in the afternoon|at night))?"
+_PART = (
+    r"(?: (?P<part>di mattina|del mattino|di sera|di notte|del pomeriggio|di pomeriggio|in the morning|in the evening"
+    r"|in the afternoon|at night))?"
+)
 _AT = re.compile(
     rf"\b(?:(?P<word>at|alle(?: ore)?|dalle(?: ore)?|ore|verso le|entro le|by) (?P<n>{N})|(?P<one>all'una|dall'una))"
     rf"(?: (?P<plus>e|meno) (?:(?P<minutes>{N})|(?P<quarter>un quarto)))?(?: (?:o'clock|in punto|sharp))?{_PART}"
@@ -36,7 +39,8 @@ _GOES_ON = frozenset(
 )
 _UNIT = "(?:" + "|".join(sorted((name for name in UNITS if len(name) > 1), key=len, reverse=True)) + ")"
 _LENGTH = re.compile(
-    rf"(?:(?P<n>{N})(?: ?- ?| ?)(?P<u>{_UNIT}|h|d)|(?:\b(?P<a>an?|una?|one) |\b(?P<b>un'))(?P<v>{_UNIT})|(?P<q>\b(?:un quarto d'ora|a quarter of an hour)))\b"
+    rf"(?:(?P<n>{N})(?: ?- ?| ?)(?P<u>{_UNIT}|h|d)|(?:\b(?P<a>an?|una?|one) |\b(?P<b>un'))(?P<v>{_UNIT})"
+    r"|(?P<q>\b(?:un quarto d'ora|a quarter of an hour)))\b"
     rf"(?P<more>,? (?:(?:and|e) )?(?:a )?(?P<o>{N})(?: ?(?P<w>{_UNIT})\b)?)?"
     r"(?P<tail> (?:ago|fa)\b| from (?:now|today)\b| old\b| da (?:oggi|adesso|ora)\b)?"
 )
@@ -46,17 +50,17 @@ _NEXT_LENGTH = re.compile(rf"\b(?:next|prossim[ie]|coming) (?P<n>{N}) (?P<u>{_UN
 _WITHIN = frozenset(words("in within during over nelle nei negli nell' nel durante entro nella"))
 _ARTICLES = frozenset(words("the gli i le l' gl'"))
 _OLDER = (
-    "older than", "more than", "over", "at least", "not changed for", "not changed in", "not used for", "not used in",
-    "untouched for", "not touched in", "not touched for", "not opened in", "not opened for", "unused for", "before the last",
-    "piu vecchi di", "piu vecchie di", "piu vecchio di", "piu vecchia di", "vecchi di", "vecchie di", "vecchio di",
-    "vecchia di", "da piu di", "piu di", "oltre", "da oltre", "da almeno", "almeno", "piu antichi di", "non usati da",
-    "non aperti da", "non modificati da", "non toccati da", "vecchi almeno", "vecchie almeno", "vecchi piu di",
-    "vecchie piu di", "anteriori a", "precedenti a",
+    "older than", "more than", "at least", "not changed for", "not changed in", "not used for",
+    "not used in", "untouched for", "not touched in", "not touched for", "not opened in", "not opened for",
+    "unused for", "before the last", "piu vecchi di", "piu vecchie di", "piu vecchio di", "piu vecchia di",
+    "vecchi di", "vecchie di", "vecchio di", "vecchia di", "da piu di", "piu di", "oltre", "da oltre", "da almeno",
+    "almeno", "piu antichi di", "non usati da", "non aperti da", "non modificati da", "non toccati da",
+    "vecchi almeno", "vecchie almeno", "vecchi piu di", "vecchie piu di", "anteriori a", "precedenti a",
 )  # fmt: skip
 _NEWER = (
     "newer than", "less than", "under", "within", "younger than", "more recent than", "at most", "no more than",
-    "no older than", "not older than", "piu recenti di", "piu nuovi di", "piu recente di", "meno di", "da meno di", "entro",
-    "al massimo", "non piu vecchi di", "non piu vecchie di", "non piu di",
+    "no older than", "not older than", "piu recenti di", "piu nuovi di", "piu recente di", "meno di", "da meno di",
+    "entro", "al massimo", "non piu vecchi di", "non piu vecchie di", "non piu di",
 )  # fmt: skip
 _PHRASES = {
     **dict.fromkeys(_OLDER, "older"),
@@ -125,6 +129,8 @@ def _length(source: Source, match: re.Match[str]) -> Iterator[Slot]:
     end = match.start("more") if match["more"] and not _goes_on(source, match) else match.end()
     role, start = _role(source, match.start())
     if tail in {"ago", "fa"}:
+        if words_before(source.low, match.start())[-1:] == ["over"]:
+            role = "older"
         role = role if role in {"older", "newer"} else "ago"
         unit = UNITS.get(match["u"] or match["v"] or "", "minute")
         if role == "ago" and unit in {"day", "week", "month", "year"}:
@@ -222,4 +228,4 @@ def _at(source: Source, start: int, end: int, hour: int, minutes: int, half: str
 
 
 def _tidy(days: float) -> int | float:
-    return int(days) if float(days).is_integer() else round(days, 9)
+    return int(days) if float(days).is_integer() else round(days, 12)

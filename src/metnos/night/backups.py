@@ -2,7 +2,7 @@
 
 Rules: a name carries the beginning of the agent's public key, because several agents may share a folder; nothing that
 is not named so by this agent is ever touched, nor what is no plain file. Of those, the oldest go first; one from the
-future was made while the clock was wrong, and goes before all others.
+future was made while the clock was wrong, and goes before all others. What a killed night left half made goes too.
 """
 
 import re
@@ -28,9 +28,10 @@ def surplus(names: Iterable[str], public_key: str, now: datetime, keep: int) -> 
 
 
 def prune(folder: Path, public_key: str, now: datetime, keep: int) -> int:
-    """Remove the nightly backups of this agent that are too many; how many went."""
+    """Remove the nightly backups of this agent that are too many; how many went. Not while one is being made."""
     plain = [path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
     gone = surplus(plain, public_key, now, keep)
-    for name in gone:
+    half = re.compile(rf"\.metnos-nightly-{re.escape(public_key[:12])}-[^/]+\.partial")
+    for name in [*gone, *(name for name in plain if half.fullmatch(name))]:
         (folder / name).unlink(missing_ok=True)
     return len(gone)

@@ -6,12 +6,14 @@ chosen in vain and never run wrongly. The list is made anew when the index of ex
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 
 from metnos.executors.catalog import Catalog
 from metnos.executors.manifest import Kind
 from metnos.executors.verdict import Executor
 from metnos.models.embed import Embedder
+from metnos.models.embed_kept import Kept
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import Tool
 
@@ -30,6 +32,7 @@ class Toolbox:
 
     catalog: Catalog
     embedder: Callable[[], Embedder | None]
+    vectors: Path  # where the vectors of what executors say of themselves are kept
     _mark: object = None
     _kit: Kit | None = None
     _lock: Lock = field(default_factory=Lock)
@@ -39,9 +42,18 @@ class Toolbox:
         with self._lock:
             if self._kit is None or mark != self._mark:
                 tools = {each.name: as_tool(each) for each in self.catalog.usable()}
-                self._kit = Kit(tools, Ranker(tuple(tools.values()), self.embedder()))
+                self._kit = Kit(tools, self._ranker(tuple(tools.values())))
                 self._mark = mark
             return self._kit
+
+    def _ranker(self, tools: tuple[Tool, ...]) -> Ranker:
+        embedder = self.embedder()
+        if embedder is None:
+            return Ranker(tools, None)
+        kept = Kept(embedder, self.vectors)
+        ranker = Ranker(tools, kept)
+        kept.finish()
+        return ranker
 
 
 def as_tool(executor: Executor) -> Tool:

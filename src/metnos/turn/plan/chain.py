@@ -1,13 +1,15 @@
 """Steps from clauses: each executor gets its arguments, and the steps that must come before it to give them.
 
-Type-driven: what takes paths is fed by what finds files, what takes rows by what reads tables, what takes a text by what
-takes texts out of documents.
+Type-driven: what takes paths is fed by what finds files, what takes rows by what reads tables, what takes a text by
+what takes texts out of documents.
 
-Rules: files that are chosen by a pattern, an age or a size are found first, so that the preview shows exactly which; what
-nobody named is asked for, never guessed; of duplicates only those beyond the first are ever deleted.
+Rules: files that are chosen by a pattern, an age or a size are found first, so that the preview shows exactly which;
+what nobody named is asked for, never guessed; of duplicates only those beyond the first are ever deleted.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from metnos.fastpath.slots import Slot
@@ -17,19 +19,27 @@ from metnos.turn.plan.clauses import PATTERNS, Clause, classes
 from metnos.turn.plan.fill import fill, is_place, missing
 from metnos.turn.plan.fill_small import READERS, reminder_words
 from metnos.turn.plan.fill_values import ARRAY, STRING, kind
-from metnos.turn.plan.intents import Intent, lines
+from metnos.turn.plan.intents import Intent, known
 from metnos.turn.plan.records import Tool
 
-CLASSES = {"extract_text_pdf": "*.pdf", "extract_text_html": "*.html|*.htm", "extract_text_office": "*.docx|*.odt|*.pptx|*.odp"}
+CLASSES = {
+    "extract_text_pdf": "*.pdf",
+    "extract_text_html": "*.html|*.htm",
+    "extract_text_office": "*.docx|*.odt|*.pptx|*.odp",
+}
 BY_NAME = ("search_text", "find_duplicates")  # they look into folders by themselves, and take a pattern of names
 
 
 def extend(chain: Chain, clause: Clause, intent: Intent) -> None:
     """Add the steps of one clause to the plan."""
-    slots = fill_files.resolved(clause.slots, chain.scene.ground)
     name = intent.executor
+    slots = _sources(clause.slots) if name in ("convert_images", "resize_images", "convert_tables") else clause.slots
+    if name in ("move_files", "copy_files") and _placed(chain, clause, slots):
+        return
     if name == "join_tables":
         chain_tables.join(clause, slots, chain)
+    elif name in chain_tables.ASKED:
+        chain_tables.ask(clause, slots, chain, name)
     elif name == "find_files":
         _find(chain, clause, slots, intent)
     elif name == "delete_reminders" and _about_reminders(chain, clause):
@@ -46,7 +56,7 @@ def arguments(chain: Chain, clause: Clause, slots: Sequence[Slot], intent: Inten
     tool = chain.scene.tools[intent.executor]
     args, _ = fill(tool, clause.text, _moved(slots, clause), exists=chain.scene.ground.there)
     args |= fill_files.ages(slots, chain.scene.now) if "older_than_days" in tool.properties else {}
-    if tool.name in _KNOWN:
+    if tool.name in known():
         loose = [each for each in args if each not in tool.required and _is_loose(tool, each)]
         reader, own = READERS.get(tool.name, (None, ()))
         args = {each: value for each, value in args.items() if each not in loose and each not in own}
@@ -73,7 +83,7 @@ def _find(chain: Chain, clause: Clause, slots: Sequence[Slot], intent: Intent) -
     args = dict(intent.args) | fill_files.filters(clause, slots, chain.scene.now)
     where = fill_files.folder(slots, None)
     named = any(slot.kind == "name" for slot in slots) or (clause.said("names") and "pattern" in args)
-    if where is None and named:
+    if where is None and (named or clause.said("host")):
         where = "~"
         chain.note("home")
     if clause.said("count") and "kind" not in args and clause.said("folders") and not clause.said("files"):
@@ -96,12 +106,13 @@ def _paths(
         args["paths"] = [str(slot.value) for slot in folders]
         _names(args, tool, slots)
     elif clause.said("duplicates") and tool.mutates:
-        _duplicates(chain, clause, slots, folders, args)
+        _duplicates(chain, slots, folders, args)
     elif fill_files.selects(clause, slots) or _everything(clause, tool, folders):
         found = _found(chain, clause, slots, folders, tool)
         args["paths"] = found.ref("path")
     elif files:
-        args["paths"] = [str(slot.value) for slot in files]
+        # A folder *in* which the files are is no object of its own.
+        args["paths"] = [str(slot.value) for slot in sources if slot in files or slot.role not in ("in", "from")]
     elif folders and "folder" in str(tool.properties["paths"].get("description", "")):
         args["paths"] = [str(slot.value) for slot in folders]
     elif folders:
@@ -116,7 +127,7 @@ def _found(chain: Chain, clause: Clause, slots: Sequence[Slot], folders: Sequenc
     if "pattern" not in args and tool.name in CLASSES:
         args["pattern"] = CLASSES[tool.name]
     if "pattern" not in args and tool.mutates:
-        args |= {"depth": 1}
+        args |= {"depth": 1} | ({} if clause.said("files", "documents") else {"kind": "any"})
     where = str(folders[0].value) if folders else None
     origin = chain.add("find_files", ({"path": where} if where else {}) | args)
     if where is None:
@@ -132,9 +143,7 @@ def _names(args: dict[str, Any], tool: Tool, slots: Sequence[Slot]) -> None:
         args[key] = "|".join(patterns)
 
 
-def _duplicates(
-    chain: Chain, clause: Clause, slots: Sequence[Slot], folders: Sequence[Slot], args: dict[str, Any]
-) -> None:
+def _duplicates(chain: Chain, slots: Sequence[Slot], folders: Sequence[Slot], args: dict[str, Any]) -> None:
     """Duplicates to be changed: those beyond the first of each group only."""
     found: dict[str, Any] = {"paths": [str(slot.value) for slot in folders]} if folders else {}
     patterns = [str(slot.value) for slot in slots if slot.kind in PATTERNS]
@@ -191,6 +200,27 @@ def _about_reminders(chain: Chain, clause: Clause) -> bool:
     return True
 
 
+def _placed(chain: Chain, clause: Clause, slots: Sequence[Slot]) -> bool:
+    """Whether the clause only says where the things of the step before are to go, which was assumed until now."""
+    aimed = fill_files.goal(slots, source=True)
+    if aimed is None or not clause.back or chain.assumed != len(chain.steps) or not chain.steps:
+        return False
+    step = chain.steps[-1]
+    to = str(aimed.value)
+    if step.executor == "archive_files":
+        to = f"{to.rstrip('/')}/{PurePosixPath(str(step.args['to'])).name}"
+    chain.steps[-1] = type(step)(step.executor, dict(step.args) | {"to": to})
+    chain.notes.pop()
+    chain.assumed = 0
+    return True
+
+
+def _sources(slots: Sequence[Slot]) -> tuple[Slot, ...]:
+    """Without the patterns that say what something becomes (*in png*) where another says what it is."""
+    objects = [slot for slot in slots if classes(slot) & {"file", "files"}]
+    return tuple(slot for slot in slots if not (slot.kind in PATTERNS and slot.role == "in" and slot is not objects[0]))
+
+
 def _everything(clause: Clause, tool: Tool, folders: Sequence[Slot]) -> bool:
     """Whether what is in a folder is meant, and not the folder."""
     inside = any(slot.role in ("in", "from") for slot in folders)
@@ -199,8 +229,6 @@ def _everything(clause: Clause, tool: Tool, folders: Sequence[Slot]) -> bool:
 
 def _moved(slots: Sequence[Slot], clause: Clause) -> Sequence[Slot]:
     """Slots as they stand in the clause's own text."""
-    from dataclasses import replace
-
     base = clause.words[0].start
     return [replace(slot, start=slot.start - base, end=slot.end - base) for slot in slots]
 
@@ -212,8 +240,7 @@ def _is_loose(tool: Tool, name: str) -> bool:
 
 
 _MEASURED = ("pattern", "names", "min_size", "max_size", "newer_than_days", "older_than_days", "limit", "min_bytes")
-_KNOWN = frozenset(line.executor for line in lines())
 _FILE_CLASSES = {
-    "pdf", "pdfs", "table", "tables", "office", "offices", "html", "htmls", "image", "images", "text", "texts", "archive",
-    "archives", "file", "files", "url",
+    "pdf", "pdfs", "table", "tables", "office", "offices", "html", "htmls", "image", "images", "text", "texts",
+    "archive", "archives", "file", "files", "url",
 }  # fmt: skip

@@ -1,7 +1,9 @@
-"""Where things go: the folder or the new name that an executor makes, and what follows from the request where it is silent.
+"""Where things go: the folder or the new name that an executor makes, and what follows from the request where it is
+silent.
 
-Rules: a folder that is not there is made only for what is put into it, and the plan says so. A name that the request does
-not give is formed from one it gives (``~/a`` is packed into ``~/a.zip``) and said; where two could be meant, it is asked.
+Rules: a folder that is not there is made only for what is put into it, and the plan says so. A name that the request
+does not give is formed from one it gives (``~/a`` is packed into ``~/a.zip``) and said; where two could be meant, it
+is asked.
 """
 
 from collections.abc import Sequence
@@ -49,10 +51,10 @@ def settle(
         _packed(chain, args, one)
     elif tool.name == "extract_archives" and "to" not in args and one:
         args["to"] = _stem(one)
-        chain.note("into", place=args["to"])
+        chain.assume("into", place=args["to"])
     elif tool.name == "convert_images" and "to" not in args and one:
         args["to"] = fill_files.parent(one)
-        chain.note("into", place=args["to"])
+        chain.assume("into", place=args["to"])
     elif tool.name == "convert_tables":
         _converted(chain, clause, slots, args)
 
@@ -64,13 +66,14 @@ def _place(chain: Chain, clause: Clause, aimed: Slot | None, args: dict[str, Any
     if clause.said("rename") and one is not None and "/" not in to:
         args["to"] = f"{fill_files.parent(one)}/{to}" if "/" in one else to
     folder = "folder" in classes(aimed) or one is None
-    if folder and not chain.scene.ground.there(to):
+    # What may be a stick that is not plugged in is not made.
+    if folder and not to.startswith(("/media", "/mnt", "/run")) and not chain.scene.ground.there(to):
         args["make_folder"] = True
         chain.note("make_folder", place=to)
 
 
 def _packed(chain: Chain, args: dict[str, Any], one: str | None) -> None:
-    """The archive's name: as it was said, else that of the one thing that is packed, or of the folder it was found in."""
+    """The archive's name: as it was said, else that of the one thing that is packed, or of the folder it was in."""
     to = args.get("to")
     if to is not None and PurePosixPath(to).suffix[1:] in ("zip", "gz", "tgz"):
         return
@@ -81,7 +84,7 @@ def _packed(chain: Chain, args: dict[str, Any], one: str | None) -> None:
     elif base is not None and base not in ("~", "/", "."):
         args["to"] = f"{base.rstrip('/')}.zip" if not PurePosixPath(base).suffix else f"{_stem(base)}.zip"
     if "to" in args:
-        chain.note("into", place=args["to"])
+        chain.assume("into", place=args["to"])
 
 
 def _converted(chain: Chain, clause: Clause, slots: Sequence[Slot], args: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ Rules: a reference names a step that stands before it, or the last turn. A step 
 without it, and `missing` says what; nothing after it changes that.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -23,6 +24,7 @@ class Last:
     result_key: str
     fields: frozenset[str]
     count: int
+    args: Mapping[str, Any] = field(default_factory=dict)  # of its last step: what kind of files they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,11 @@ class Chain:
 
     scene: Scene
     steps: list[Step] = field(default_factory=list)
-    notes: list[tuple[str, dict[str, str]]] = field(default_factory=list)  # a phrase of `phrases`, and what goes into it
+    notes: list[tuple[str, dict[str, str]]] = field(
+        default_factory=list
+    )  # a phrase of `phrases`, and what goes into it
     missing: str = ""
+    assumed: int = 0  # the step whose place was assumed, so that a later clause may still say it
     classes: set[str] = field(default_factory=set)  # of the files that the steps are about
 
     def add(self, executor: str, args: dict[str, Any]) -> "Origin":
@@ -77,6 +82,11 @@ class Chain:
 
     def note(self, phrase: str, **words: str) -> None:
         self.notes.append((phrase, words))
+
+    def assume(self, phrase: str, **words: str) -> None:
+        """Note what was assumed about the step that comes next."""
+        self.assumed = len(self.steps) + 1
+        self.note(phrase, **words)
 
     def before(self, clause: Clause) -> Origin | None:
         """What a clause may take from: the step before it, or the last turn if it says so."""

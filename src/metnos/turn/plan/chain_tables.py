@@ -1,10 +1,11 @@
 """Tables: what a clause wants of rows, as the steps read, filter, group, sort and write.
 
-Rules: rows come from a file that the clause names, else from the step before. A column is taken as it is written, and the
-plan says so, because nobody has looked into the table yet.
+Rules: rows come from a file that the clause names, else from the step before. A column is taken as it is written, and
+the plan says so, because nobody has looked into the table yet.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan import fill_small, fill_tables
@@ -12,8 +13,9 @@ from metnos.turn.plan.chain_state import Chain, Origin
 from metnos.turn.plan.clauses import Clause, classes
 from metnos.turn.plan.fill_tables import Wanted
 
-VERBS = ("filter", "sort", "group", "sum", "mean", "median", "least", "greatest", "count", "read", "list", "write", "compute",
-         "find", "get", "where", "show", "copy", "search")  # fmt: skip
+VERBS = ("filter", "sort", "group", "sum", "mean", "median", "least", "greatest", "count", "read", "list", "write",
+         "compute", "find", "get", "where", "show", "copy", "search")  # fmt: skip
+ASKED = {"sort_tables": "by", "filter_tables": "conditions", "group_tables": "by"}
 NEEDED = ("read_tables", "filter_tables", "sort_tables", "group_tables")
 
 
@@ -50,6 +52,17 @@ def build(clause: Clause, slots: Sequence[Slot], chain: Chain) -> None:
         chain.add("write_tables", {"entries": origin.ref(), "path": str(goal.value)})
 
 
+def ask(clause: Clause, slots: Sequence[Slot], chain: Chain, name: str) -> None:
+    """A table is to be sorted, filtered or grouped, and the request does not say how."""
+    files = _files(slots)
+    origin = chain.add("read_tables", {"path": str(files[0].value)}) if files else chain.before(clause)
+    if origin is None:
+        origin = chain.add("read_tables", {})
+        chain.lack("read_tables", "path")
+    chain.add(name, {"entries": origin.ref()})
+    chain.lack(name, ASKED[name])
+
+
 def join(clause: Clause, slots: Sequence[Slot], chain: Chain) -> None:
     """Read two tables and bring them together."""
     files = _files(slots)
@@ -57,13 +70,13 @@ def join(clause: Clause, slots: Sequence[Slot], chain: Chain) -> None:
     origins = [chain.add("read_tables", {"path": str(slot.value)}) for slot in files[:2]]
     if before is not None and len(origins) == 1:
         origins.insert(0, before)
-    args = {name: origin.ref() for name, origin in zip(("entries", "right"), origins, strict=False)}
+    args: dict[str, Any] = {name: origin.ref() for name, origin in zip(("entries", "right"), origins, strict=False)}
     on = fill_tables.joined_on(clause)
     if on:
         args |= {"on": on}
         chain.note("columns", columns=", ".join(each["column"] for each in on))
     chain.add("join_tables", args)
-    if len(origins) < 2:  # noqa: PLR2004 -- two tables
+    if len(origins) < len(("entries", "right")):
         chain.lack("join_tables", "entries" if not origins else "right")
     elif not on:
         chain.lack("join_tables", "on")
@@ -79,6 +92,8 @@ def _worked(clause: Clause, wanted: Wanted, origin: Origin, chain: Chain) -> Ori
         args |= {"by": wanted.by} if wanted.by else {}
         args |= {"aggregates": wanted.aggregates} if wanted.aggregates else {}
         origin = chain.add("group_tables", args)
+        if not wanted.aggregates and clause.said("howmuch", "sum", "mean"):
+            chain.lack("group_tables", "aggregates")
     if wanted.order:
         args = {"entries": origin.ref(), "by": wanted.order}
         counts = [slot.value for slot in clause.slots if slot.kind == "count"]
@@ -88,7 +103,7 @@ def _worked(clause: Clause, wanted: Wanted, origin: Origin, chain: Chain) -> Ori
 
 
 def _counts(clause: Clause) -> bool:
-    return clause.said("count") and clause.said("rows")
+    return clause.said("count") and clause.said("rows", "each")
 
 
 def _files(slots: Sequence[Slot]) -> list[Slot]:

@@ -1,7 +1,7 @@
 """Texts: what works on a text, when the text is in a document, on a page, or among many files.
 
-Rules: a document's text is taken out first, by the executor of its kind; looking for words in such texts keeps the entries
-that hold them. Several texts for one argument are given as a list, and joined where they are handed over.
+Rules: a document's text is taken out first, by the executor of its kind; looking for words in such texts keeps the
+entries that hold them. Several texts for one argument are given as a list, and joined where they are handed over.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,9 @@ def build(chain: Chain, clause: Clause, slots: Sequence[Slot], name: str, args: 
     kept = {key: value for key, value in args.items() if key not in ("paths", "text")}
     if name == "write_files":
         goal = fill_files.goal(slots, source=True) or next((slot for slot in slots if "file" in classes(slot)), None)
-        kept = {key: value for key, value in kept.items() if key != "path"} | ({"path": str(goal.value)} if goal else {})
+        kept = {key: value for key, value in kept.items() if key != "path"} | (
+            {"path": str(goal.value)} if goal else {}
+        )
         if goal is None:
             chain.lack(name, "path")
     chain.add(name, kept | {"text": origin.ref("text", first=_single(chain, origin))})

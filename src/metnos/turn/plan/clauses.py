@@ -1,8 +1,8 @@
 """A request taken apart into clauses: one clause, one thing to do.
 
-Rules: a clause ends where a conjunction or a mark is followed by a verb; what is to be noted or reminded of reaches to the
-end, whatever verbs are in it. What is quoted or named is a slot and never splits. A clause knows whether it is negated and
-whether it speaks of what came before (*them*, *li*).
+Rules: a clause ends where a conjunction or a mark is followed by a verb; what is to be noted or reminded of reaches
+to the end, whatever verbs are in it. What is quoted or named is a slot and never splits. A clause knows whether it is
+negated and whether it speaks of what came before (*them*, *li*).
 
 Does not guarantee grammar: a noun that is also a verb is told by the word before it.
 """
@@ -17,11 +17,13 @@ from metnos.turn.plan.lexicon import LIGHT, VERB, Word, words
 CONJUNCTIONS = {"and", "then", "e", "ed", "poi", "quindi", "but", "ma", "pero", "dopodiche", "infine", "finally"}
 ADVERBS = {"then", "also", "poi", "anche", "please", "infine", "finally", "me", "mi", "just", "now", "subito", "dopo"}
 DETERMINERS = {
-    "a", "an", "the", "my", "your", "our", "his", "her", "this", "that", "these", "those", "their", "its", "all", "every",
-    "il", "lo", "la", "i", "gli", "le", "l'", "un", "uno", "una", "un'", "mio", "mia", "miei", "mie", "tutti", "tutte",
+    "a", "an", "the", "my", "your", "our", "his", "her", "this", "that", "these", "those", "their", "its", "all",
+    "every", "il", "lo", "la", "i", "gli", "le", "l'", "un", "uno", "una", "un'", "mio", "mia", "miei", "mie",
+    "tutti", "tutte",
     "tutto", "tutta", "ogni", "quel", "quella", "quei", "questo", "questa", "questi", "queste", "del", "della", "dei",
     "delle", "degli", "dello", "nel", "nella", "nei", "nelle", "dell'", "nell'", "each", "any", "some",
 }  # fmt: skip
+PARTICLES = {"down", "up", "off", "out", "away", "on", "back", "over", "via", "giu", "su"}
 NOUNISH = {"count", "sum", "mean", "median", "least", "greatest", "hash", "note", "list", "check", "compare", "remind"}
 NEGATIONS = {"not", "don't", "do not", "dont", "never", "non", "mai", "without", "senza", "doesn't"}
 PLACES = ("path", "folder", "name")
@@ -29,17 +31,21 @@ PATTERNS = ("files", "glob")
 # What the ending of a file's name says about it.
 ENDINGS = {
     "pdf": "pdf",
-    "csv": "table", "tsv": "table", "json": "table", "jsonl": "table", "xlsx": "table", "xls": "table", "db": "table",
-    "sqlite": "table", "sqlite3": "table",
-    "docx": "office", "doc": "office", "odt": "office", "pptx": "office", "odp": "office", "ods": "office", "ppt": "office",
+    "csv": "table", "tsv": "table", "json": "table", "jsonl": "table", "xlsx": "table", "xls": "table",
+    "db": "table", "sqlite": "table", "sqlite3": "table",
+    "docx": "office", "doc": "office", "odt": "office", "pptx": "office", "odp": "office",
+    "ods": "office", "ppt": "office",
     "html": "html", "htm": "html",
-    "jpg": "image", "jpeg": "image", "png": "image", "webp": "image", "gif": "image", "tiff": "image", "bmp": "image",
+    "jpg": "image", "jpeg": "image", "png": "image", "webp": "image", "gif": "image", "tiff": "image",
+    "bmp": "image",
     "heic": "image", "tif": "image",
     "zip": "archive", "tar": "archive", "gz": "archive", "tgz": "archive", "bz2": "archive", "xz": "archive",
-    "txt": "text", "md": "text", "log": "text", "py": "text", "ini": "text", "toml": "text", "yaml": "text", "yml": "text",
+    "txt": "text", "md": "text", "log": "text", "py": "text", "ini": "text", "toml": "text", "yaml": "text",
+    "yml": "text",
     "mp3": "audio", "flac": "audio", "wav": "audio", "ogg": "audio", "m4a": "audio", "opus": "audio", "aac": "audio",
     "mp4": "video", "mkv": "video", "mov": "video", "avi": "video", "webm": "video",
-    "rst": "text", "js": "text", "css": "text", "sh": "text", "conf": "text", "xml": "text", "tex": "text", "srt": "text",
+    "rst": "text", "js": "text", "css": "text", "sh": "text", "conf": "text", "xml": "text", "tex": "text",
+    "srt": "text",
 }  # fmt: skip
 
 
@@ -72,10 +78,9 @@ class Clause:
     def stranger(self) -> Word | None:
         """A first word that looks like a verb and that nobody knows: *frobnicate the files*."""
         told = [word for word in self.words if not (word.stop or word.mark or word.of_kind(LIGHT))]
-        if not told or not told[0].unknown:
+        if not told:
             return None
-        after = self.words[self.words.index(told[0]) + 1 :]
-        return told[0] if after and (after[0].text in DETERMINERS or after[0].slot is not None) else None
+        return told[0] if _is_stranger(self.words[self.words.index(told[0]) :]) else None
 
     def said(self, *concepts: str) -> bool:
         return any(word.means(*concepts) for word in self.words)
@@ -89,11 +94,13 @@ def split(text: str, slots: Sequence[Slot], swallows: Callable[[str], bool]) -> 
     """The clauses of a request. ``swallows`` says whether a text takes everything after it, as a note does."""
     every = words(text, slots)
     starts = [0]
+    whole = swallows(text)
     for at in range(1, len(every)):
-        if swallows(_between(text, every[starts[-1] :])):
+        if whole:
             break
         if _breaks(every, at, starts[-1]):
             starts.append(at)
+            whole = swallows(_between(text, _trimmed(every[at:])))
     parts = [every[start:end] for start, end in zip(starts, [*starts[1:], len(every)], strict=True)]
     return tuple(_clause(text, part) for part in map(_trimmed, parts) if part)
 
@@ -101,22 +108,25 @@ def split(text: str, slots: Sequence[Slot], swallows: Callable[[str], bool]) -> 
 def classes(slot: Slot) -> set[str]:
     """What a slot can stand for: its kind, and what its ending says; of patterns in the plural (``pdfs``)."""
     found = {str(slot.kind)}
+    if slot.kind in PATTERNS and slot.role in ("to", "as"):
+        return {"format"}  # what something is to become
     if slot.kind in PATTERNS:
-        found |= {"files"} | {f"{ENDINGS.get(each.rpartition('.')[2].lower(), 'other')}s" for each in _globs(slot)}
+        found |= pattern_classes(str(slot.value))
     elif slot.kind == "folder":
         found |= {"place"}
     elif slot.kind in PLACES:
         ending = PurePosixPath(str(slot.value)).suffix[1:].lower()
-        found |= {"place", "file", ENDINGS.get(ending, "other")} if ending or slot.kind == "name" else {"place", "folder"}
-    elif slot.kind == "duration" and slot.role in ("older", "newer"):
-        found |= {"age"}
-    elif slot.kind in ("range", "date"):
+        found |= (
+            {"place", "file", ENDINGS.get(ending, "other")} if ending or slot.kind == "name" else {"place", "folder"}
+        )
+    elif (slot.kind == "duration" and slot.role in ("older", "newer")) or slot.kind in ("range", "date"):
         found |= {"age"}
     return found
 
 
-def _globs(slot: Slot) -> list[str]:
-    return str(slot.value).split("|")
+def pattern_classes(pattern: str) -> set[str]:
+    """What a pattern of names stands for."""
+    return {"files"} | {f"{ENDINGS.get(each.rpartition('.')[2].lower(), 'other')}s" for each in pattern.split("|")}
 
 
 def _breaks(every: Sequence[Word], at: int, start: int) -> bool:
@@ -126,11 +136,23 @@ def _breaks(every: Sequence[Word], at: int, start: int) -> bool:
     if not joins or word.raw in ("è", "È"):
         return False
     rest = list(every[at + 1 :])
-    while rest and (rest[0].text in CONJUNCTIONS | ADVERBS | {","} or rest[0].text in NEGATIONS or rest[0].means("can")):
+    while rest and (
+        rest[0].text in CONJUNCTIONS | ADVERBS | {","} or rest[0].text in NEGATIONS or rest[0].means("can")
+    ):
         rest.pop(0)
-    if not rest or not rest[0].of_kind(VERB):
+    if not rest:
         return False
+    if not rest[0].of_kind(VERB) and not rest[0].means("show"):
+        return _is_stranger(rest)
     return _is_verb(rest) and any(each.slot or each.of_kind(VERB) or each.unknown for each in every[start:at])
+
+
+def _is_stranger(rest: Sequence[Word]) -> bool:
+    """Whether an unknown word is used as a verb: something follows that it is done to."""
+    if not rest[0].unknown:
+        return False
+    after = rest[2:] if len(rest) > 1 and rest[1].text in PARTICLES else rest[1:]
+    return bool(after) and (after[0].text in DETERMINERS or after[0].slot is not None or after[0].means("it"))
 
 
 def _is_verb(rest: Sequence[Word]) -> bool:
@@ -158,7 +180,9 @@ def _trimmed(part: Sequence[Word]) -> Sequence[Word]:
     """Without conjunctions and marks at either end."""
     joining = CONJUNCTIONS | {",", ";", ".", "!", "?", ":"}
     start, end = 0, len(part)
-    while start < end and part[start].text in joining and part[start].slot is None and part[start].raw not in ("è", "È"):
+    while (
+        start < end and part[start].text in joining and part[start].slot is None and part[start].raw not in ("è", "È")
+    ):
         start += 1
     while end > start and part[end - 1].mark:
         end -= 1

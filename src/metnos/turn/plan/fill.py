@@ -1,14 +1,17 @@
 """Arguments of a tool from a request: typed, and never invented.
 
-A value comes from the request, or from the schema's ``default``, or the argument is missing and named as such. Slots with a
-meaning of their own (places, patterns, addresses, sizes, ages, counts) go first; what is left is read by `fill_values`.
+A value comes from the request, or from the schema's ``default``, or the argument is missing and named as such. Slots
+with a meaning of their own (places, patterns, addresses, sizes, ages, counts) go first; what is left is read by
+`fill_values`.
 
-Rules: generic over any JSON Schema; nothing here knows an executor by name. A place with the role *to* is where something
-goes, never what it is done to. Does not guarantee that a value is allowed: the executor's own schema decides.
+Rules: generic over any JSON Schema; nothing here knows an executor by name. A place with the role *to* is where
+something goes, never what it is done to. Does not guarantee that a value is allowed: the executor's own schema
+decides.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from metnos.fastpath.slots import Slot
@@ -20,13 +23,28 @@ from metnos.turn.plan.records import Tool
 TARGETS = ("to", "target", "destination", "dest", "output", "into", "new_path", "output_path")
 PLACE_NAMES = re.compile(r"(?:^|_)(?:path|paths|file|files|folder|folders|directory|dir|filename|filepath)(?:$|_)")
 COUNTS = ("limit", "top", "count", "n", "max_results", "num_results", "sentences", "side", "quality", "amount")
-SWITCHED = {"hidden": ("hidden", "nascost"), "whole_words": ("whole word", "parole intere"), "overwrite": (
-    "overwrite", "replace it", "sovrascriv", "al posto di quello"), "ignore_blanks": ("ignoring blanks", "ignoring spaces",
-    "senza badare agli spazi", "ignorando gli spazi"), "keep_both": ("keep both", "tieni entramb"), "own_folder": (
-    "own folder", "folder of its own", "nella sua cartella", "sua cartella")}  # fmt: skip
+# What a request says that turns a switch on.
+SWITCHED = {
+    "hidden": ("hidden", "nascost"),
+    "whole_words": ("whole word", "parole intere"),
+    "overwrite": ("overwrite", "replace it", "sovrascriv", "al posto di quello"),
+    "ignore_blanks": ("ignoring blanks", "ignoring spaces", "senza badare agli spazi", "ignorando gli spazi"),
+    "keep_both": ("keep both", "tieni entramb"),
+    "own_folder": ("own folder", "folder of its own", "nella sua cartella", "sua cartella"),
+}
 SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _SIZE = re.compile(r"\s*([\d.]+)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
 _COVERED = ("path", "folder", "name", "url", "email", "quoted", "date", "time", "glob", "files")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool and the request that it is to be called for."""
+
+    tool: Tool
+    text: str
+    slots: Sequence[Slot]
+    exists: Callable[[str], bool] | None
 
 
 def fill(
@@ -34,8 +52,9 @@ def fill(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The arguments that the request gives, and the names of the required ones that it does not."""
     args: dict[str, Any] = {}
+    call = Call(tool, text, slots, exists)
     for stage in (_places, _addresses, _measures, _choices, _switches, _numbers, _texts):
-        stage(tool, text, slots, args, exists)
+        stage(call, args)
     for name in tool.required:
         if name not in args and "default" in tool.properties.get(name, {}):
             args[name] = tool.properties[name]["default"]
@@ -72,47 +91,41 @@ def in_bytes(size: str) -> int | None:
     return int(float(found[1]) * SIZES[(found[2] or "").lower()]) if found else None
 
 
-def _places(
-    tool: Tool, text: str, slots: Sequence[Slot], args: dict[str, Any], exists: Callable[[str], bool] | None
-) -> None:
-    places = [slot for slot in slots if "place" in classes(slot)]
-    wanted = {name: schema for name, schema in tool.properties.items() if is_place(name, schema)}
+def _places(call: Call, args: dict[str, Any]) -> None:
+    places = [slot for slot in call.slots if "place" in classes(slot)]
+    wanted = {name: schema for name, schema in call.tool.properties.items() if is_place(name, schema)}
     goals = [slot for slot in places if slot.role in ("to", "as")]
     target = next((name for name in wanted if name in TARGETS), None)
     if target is not None and goals:
-        args[target] = chosen(goals[-1], exists)
+        args[target] = chosen(goals[-1], call.exists)
     sources = [slot for slot in places if slot not in goals or target is None]
     for name, schema in wanted.items():
         if name == target or not sources:
             continue
         if kind(schema) == ARRAY:
             files = [slot for slot in sources if "file" in classes(slot)]
-            args[name] = [chosen(slot, exists) for slot in (files or sources)]
+            args[name] = [chosen(slot, call.exists) for slot in (files or sources)]
             sources = []
         elif kind(schema) == STRING:
-            args[name] = chosen(sources.pop(0), exists)
-    if target is not None and target not in args and sources and target in tool.required:
-        args[target] = chosen(sources[-1], exists)
+            args[name] = chosen(sources.pop(0), call.exists)
+    if target is not None and target not in args and sources and target in call.tool.required:
+        args[target] = chosen(sources[-1], call.exists)
 
 
-def _addresses(
-    tool: Tool, text: str, slots: Sequence[Slot], args: dict[str, Any], exists: Callable[[str], bool] | None
-) -> None:
-    for name, schema in tool.properties.items():
+def _addresses(call: Call, args: dict[str, Any]) -> None:
+    for name, schema in call.tool.properties.items():
         items = schema.get("items", {}) if kind(schema) == ARRAY else schema
         for slot_kind, sign in (("url", ("uri", "url")), ("email", ("email", "mail"))):
-            found = [slot.value for slot in slots if slot.kind == slot_kind]
+            found = [slot.value for slot in call.slots if slot.kind == slot_kind]
             speaks = items.get("format") in sign or any(each in name.lower() for each in sign)
             if found and speaks and name not in args:
                 args[name] = found if kind(schema) == ARRAY else found[0]
 
 
-def _measures(
-    tool: Tool, text: str, slots: Sequence[Slot], args: dict[str, Any], exists: Callable[[str], bool] | None
-) -> None:
-    """Patterns of names, sizes, ages, orders, counts, dates and quoted texts, each where the schema has a place for it."""
-    for name, schema in tool.properties.items():
-        for slot in slots:
+def _measures(call: Call, args: dict[str, Any]) -> None:
+    """Patterns of names, sizes, ages, orders, counts and dates, each where the schema has a place for it."""
+    for name, schema in call.tool.properties.items():
+        for slot in call.slots:
             value = _measure(name, schema, slot)
             if value is not None and name not in args:
                 args[name] = value
@@ -131,7 +144,11 @@ def _measure(name: str, schema: Mapping[str, Any], slot: Slot) -> Any:
         return slot.value
     if slot.kind == "count" and name in ("limit", "top", "count"):
         return slot.value
-    if slot.kind == "date" and kind(schema) == STRING and (schema.get("format") == "date" or re.search(r"\bdate\b", told)):
+    if (
+        slot.kind == "date"
+        and kind(schema) == STRING
+        and (schema.get("format") == "date" or re.search(r"\bdate\b", told))
+    ):
         return str(slot.value)
     return None
 
@@ -142,63 +159,58 @@ def _size(name: str, schema: Mapping[str, Any], slot: Slot) -> Any:
     return str(slot.value) if kind(schema) == STRING else in_bytes(str(slot.value))
 
 
-def _choices(
-    tool: Tool, text: str, slots: Sequence[Slot], args: dict[str, Any], exists: Callable[[str], bool] | None
-) -> None:
-    plain = _without(text, slots)
-    for name, schema in tool.properties.items():
+def _choices(call: Call, args: dict[str, Any]) -> None:
+    plain = _without(call.text, call.slots)
+    for name, schema in call.tool.properties.items():
         if name in args or kind(schema) not in (STRING, ARRAY):
             continue
         listed = schema.get("enum") or schema.get("items", {}).get("enum")
         if listed:
             found = values.choice(plain, [each for each in listed if each != schema.get("default")])
-            found = values.choice(plain, listed) if found is None and name in tool.required else found
+            found = values.choice(plain, listed) if found is None and name in call.tool.required else found
             if found is not None:
                 args[name] = [found] if kind(schema) == ARRAY else found
 
 
-def _switches(
-    tool: Tool, text: str, slots: Sequence[Slot], args: dict[str, Any], exists: Callable[[str], bool] | None
-) -> None:
-    plain = _without(text, slots).lower()
-    for name, schema in tool.properties.items():
+def _switches(call: Call, args: dict[str, Any]) -> None:
+    plain = _without(call.text, call.slots).lower()
+    for name, schema in call.tool.properties.items():
         if name in args or kind(schema) != BOOLEAN:
             continue
         if name in SWITCHED:
             found = True if any(each in plain for each in SWITCHED[name]) else None
         else:
-            found = values.switch(plain, name) if "x-path" not in str(tool.properties) else None
+            found = values.switch(plain, name) if "x-path" not in str(call.tool.properties) else None
         if found is not None and found != schema.get("default"):
             args[name] = found
 
 
-def _numbers(
-    tool: Tool, text: str, slots: Sequence[Slot], args: dict[str, Any], exists: Callable[[str], bool] | None
-) -> None:
-    """Numbers by the words around them; lists of numbers from brackets, or all numbers where only one list is wanted."""
-    taken = [(slot.start, slot.end) for slot in slots if slot.kind in _COVERED or slot.value in args.values()]
+def _numbers(call: Call, args: dict[str, Any]) -> None:
+    """Numbers by the words around them; lists from brackets, or all numbers where only one list is wanted."""
+    taken = [(slot.start, slot.end) for slot in call.slots if slot.kind in _COVERED or slot.value in args.values()]
     wanted = {
         name: schema
-        for name, schema in tool.properties.items()
+        for name, schema in call.tool.properties.items()
         if name not in args and kind(schema) in (INTEGER, NUMBER)
     }
     arrays = {
         name: schema
-        for name, schema in tool.properties.items()
+        for name, schema in call.tool.properties.items()
         if name not in args and kind(schema) == ARRAY and kind(schema.get("items", {})) in (INTEGER, NUMBER)
     }
-    bracketed = values.lists(text)
+    bracketed = values.lists(call.text)
     for name in arrays:
         if bracketed:
-            found = bracketed.pop(0)
-            args[name], _ = found.value, taken.append((found.start, found.end))
-    found = values.numbers(text, taken=taken)
-    single = [name for name in arrays if name in tool.required and name not in args]
+            first = bracketed.pop(0)
+            args[name] = first.value
+            taken.append((first.start, first.end))
+    found = values.numbers(call.text, taken=taken)
+    single = [name for name in arrays if name in call.tool.required and name not in args]
     if len(single) == 1 and not wanted and found:
         args[single[0]] = [each.value for each in found]
         return
-    required = [name for name in tool.required if name in wanted]
-    for name, each in values.assigned(text, found, wanted, required).items():
+    required = [name for name in call.tool.required if name in wanted]
+    for name, each in values.assigned(call.text, found, wanted, required).items():
         args[name] = _number(each.value, wanted[name])
 
 
@@ -209,28 +221,26 @@ def _number(value: Any, schema: Mapping[str, Any]) -> Any:
     return int(value) if float(value).is_integer() else round(value * 100) if 0 < value < 1 else value
 
 
-def _texts(
-    tool: Tool, text: str, slots: Sequence[Slot], args: dict[str, Any], exists: Callable[[str], bool] | None
-) -> None:
-    """Texts: what is quoted, then what a description gives as examples, then names; an optional one only by its words."""
+def _texts(call: Call, args: dict[str, Any]) -> None:
+    """Texts: what is quoted, then what a description gives as examples, then names."""
     wanted = {
         name: schema
-        for name, schema in tool.properties.items()
+        for name, schema in call.tool.properties.items()
         if name not in args and not is_place(name, schema) and "enum" not in schema and _is_text(schema)
     }
     if not wanted:
         return
-    quoted = [Found(slot.value, slot.start, slot.end) for slot in slots if slot.kind == "quoted"]
-    required = [name for name in tool.required if name in wanted]
-    for name, each in values.assigned(text, quoted, wanted, required).items():
+    quoted = [Found(slot.value, slot.start, slot.end) for slot in call.slots if slot.kind == "quoted"]
+    required = [name for name in call.tool.required if name in wanted]
+    for name, each in values.assigned(call.text, quoted, wanted, required).items():
         args[name] = [each.value] if kind(wanted[name]) == ARRAY else each.value
     for name in [name for name in wanted if name not in args]:
-        found = values.choice(text, values.examples(wanted[name]))
+        found = values.choice(call.text, values.examples(wanted[name]))
         if found is not None and found != wanted[name].get("default"):
             args[name] = [found] if kind(wanted[name]) == ARRAY else found
     left = {name: schema for name, schema in wanted.items() if name not in args}
-    said = [each for each in values.names(text) if each.value not in args.values()]
-    for name, each in values.assigned(text, said, left, [name for name in required if name in left]).items():
+    said = [each for each in values.names(call.text) if each.value not in args.values()]
+    for name, each in values.assigned(call.text, said, left, [name for name in required if name in left]).items():
         args[name] = [each.value] if kind(left[name]) == ARRAY else each.value
 
 

@@ -1,22 +1,20 @@
 """Which files a request is about: where they are, what they are called, how old and how large they are.
 
-Rules: a relative name is read against the working directory, then the home, then the folder that the request names; if it
-is in none of them it stays as it is written. A day or a range of days becomes an age, reckoned from now. A place where
-things go is never a place to look in. Does not look at the disk but by asking whether something exists.
+Rules: a relative name is read against the working directory, then the home, then the folder that the request names;
+if it is in none of them it stays as it is written. A day or a range of days becomes an age, reckoned from now. A
+place where things go is never a place to look in. Does not look at the disk but by asking whether something exists.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from metnos.fastpath.slots import Slot
-from metnos.turn.plan.clauses import PATTERNS, Clause, classes
+from metnos.turn.plan.clauses import Clause, classes
+from metnos.turn.plan.patterns import pattern
 
-_CALLED = re.compile(r"\b(?:called|named|whose name (?:is|contains|has)|chiamat[aioe]|di nome|il cui nome contiene)\s+(?P<name>[\w.-]+)", re.IGNORECASE)
-_IN_NAME = re.compile(r"\b(?:with|con)\s+(?P<name>[\w.-]+)\s+(?:in (?:the|their|its) names?|nel nome)\b", re.IGNORECASE)
 _DAY = 86_400.0
 FILTERS = ("age", "size", "order")
 
@@ -37,6 +35,14 @@ class Ground:
         if place == "~" or place.startswith("~/"):
             return self.home / place[2:]
         return self.cwd / place
+
+
+def grounded(clause: Clause, ground: Ground) -> Clause:
+    """The clause with its places as they are to be understood."""
+    places = iter(resolved(clause.slots, ground))
+    return replace(
+        clause, words=tuple(replace(word, slot=next(places)) if word.slot else word for word in clause.words)
+    )
 
 
 def resolved(slots: Sequence[Slot], ground: Ground) -> tuple[Slot, ...]:
@@ -76,9 +82,9 @@ def ages(slots: Sequence[Slot], now: datetime) -> dict[str, float]:
 def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, Any]:
     """What `find_files` is to look for: every argument but the folder."""
     found: dict[str, Any] = {}
-    patterns = [str(slot.value) for slot in slots if slot.kind in PATTERNS]
-    named = [str(slot.value) for slot in slots if slot.kind == "name"]
-    called = _CALLED.search(clause.text) or _IN_NAME.search(clause.text)
+    patterns = [str(slot.value) for slot in slots if "files" in classes(slot)]
+    named = [PurePosixPath(str(slot.value)).name for slot in slots if slot.kind == "name"]
+    called = pattern("files.called").search(clause.text) or pattern("files.in_name").search(clause.text)
     quoted = [str(slot.value) for slot in slots if slot.kind == "quoted"]
     if patterns:
         found["pattern"] = "|".join(dict.fromkeys(patterns))
@@ -102,7 +108,7 @@ def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, A
 
 def selects(clause: Clause, slots: Sequence[Slot]) -> bool:
     """Whether the clause chooses files by what they are like, so that they must be found first."""
-    if any(slot.kind in PATTERNS for slot in slots):
+    if any("files" in classes(slot) for slot in slots):
         return True
     kinds = set().union(*map(classes, slots)) if slots else set()
     return clause.said("files", "documents", "images") and bool(kinds & {*FILTERS, "duration"})
@@ -141,7 +147,7 @@ def _range(value: dict[str, Any], now: datetime) -> dict[str, float]:
 
 def _date(day: str, role: str, now: datetime) -> dict[str, float]:
     start = _ago(day, now)
-    if role in ("older", "before", "max", "to"):
+    if role in ("older", "before", "max", "to", "until"):
         return {"older_than_days": start}
     if role in ("newer", "after", "since", "min", "from"):
         return {"newer_than_days": start}

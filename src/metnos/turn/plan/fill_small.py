@@ -1,7 +1,7 @@
 """What single executors can be told beyond their schema: lines of a file, pages of a document, numbers of reminders.
 
-Each function reads one clause and gives arguments, nothing if the clause says nothing. Rules: what is read here comes from
-the request's own words, never from what is quoted or named in it.
+Each function reads one clause and gives arguments, nothing if the clause says nothing. Rules: what is read here comes
+from the request's own words, never from what is quoted or named in it.
 """
 
 import re
@@ -12,105 +12,77 @@ from typing import Any
 from metnos.turn.plan import fill_reckon, fill_text
 from metnos.turn.plan.clauses import Clause, classes
 from metnos.turn.plan.fill_values import COUNTING
+from metnos.turn.plan.patterns import pattern
 
 Reader = Callable[[Clause, datetime], dict[str, Any]]
-_AMOUNT = rf"(?:\d+|{'|'.join(COUNTING)}|twenty|venti)"
-_COUNT = rf"(?P<count>{_AMOUNT})"
-_FIRST = r"\b(?:first|top|prim[eiao])\s+"
-_FIRST_LINES = re.compile(rf"{_FIRST}{_COUNT}\s+(?:lines?|righe)", re.IGNORECASE)
-_LINES = re.compile(r"\b(?:lines?|righe|riga)\s+(?:from\s+|da\s+|dalla\s+)?(?P<from>\d+)\s*(?:-|to|through|until|a|alla)\s*(?P<to>\d+)", re.IGNORECASE)
-_LINE = re.compile(r"\b(?:line|riga)\s+(?P<from>\d+)\b", re.IGNORECASE)
-_FIRST_PAGES = re.compile(rf"{_FIRST}(?:{_COUNT}\s+)?(?:pages?|pagin[ae])|(?:prima|first)\s+(?:pagina|page)", re.IGNORECASE)
-_PAGES = re.compile(r"\b(?:pages?|pagin[ae])\s+(?:from\s+|da\s+)?(?P<pages>\d+(?:\s*(?:-|to|a|and|e|,)\s*\d+)*)", re.IGNORECASE)
-_ROWS = re.compile(rf"{_FIRST}({_AMOUNT})\b|\b({_AMOUNT})\s+(?:rows?|righe)", re.IGNORECASE)
-_SHEET = re.compile(r"\b(?:sheet|foglio|table|tabella)\s+['\"]?(?P<name>[A-ZÀ-Þ][\w-]*)['\"]?|['\"](?P<quoted>[^'\"]+)['\"]\s+sheet\b")
-_PERCENT = re.compile(r"(?P<value>\d{1,3})\s*(?:%|percent|per cento)")
-_SENTENCES = re.compile(rf"{_COUNT}\s+(?:sentences?|frasi|lines?|righe)", re.IGNORECASE)
-_SIDE = re.compile(r"(?P<value>\d{2,4})\s*(?:px|pixels?|punti)?\b", re.IGNORECASE)
-_DIGEST = re.compile(r"\b[0-9a-fA-F]{32,128}\b")
-_FORMAT = re.compile(r"\b(?:to|into|in|as|a|come)\s+(?:an?\s+|un\s+|formato\s+|format\s+)?\.?(?P<format>jpe?g|png|webp|gif|tiff?|bmp)\b", re.IGNORECASE)
-_TABLE_FORMAT = re.compile(
-    r"\b(?:to|into|in|as|a|come)\s+(?:an?\s+|un[ao]?\s+|il\s+|formato\s+|file\s+|foglio\s+|database\s+|tabella\s+)*\.?(?P<format>csv|tsv|jsonl|json|xlsx|excel|sqlite)\b", re.IGNORECASE
-)
-_NAMED = re.compile(r"\b(?:called|named|di nome|chiamat[aoei])\s+(?P<names>[^,;]+)$", re.IGNORECASE)
-_FOLDERS = re.compile(r"\b(?:folders?|directory|directories|cartell[ae])\s+(?P<names>[A-ZÀ-Þ][\w -]*(?:\s*(?:,|\band\b|\be\b)\s*[A-ZÀ-Þ][\w -]*)*)")
-_RUNNING = re.compile(
-    r"\b(?:is|are)\s+(?P<name>[\w.-]+)\s+running|(?P<it>[\w.-]+)\s+(?:è|e')\s+(?:in\s+esecuzione|attivo|acceso)|(?:sta|stanno)\s+girando\s+(?P<it2>[\w.-]+)|"
-    r"\b(?:processes|programs|processi|programmi)\s+(?:called|named|chiamati|di nome)\s+(?P<named>[\w.-]+)",
-    re.IGNORECASE,
-)
-_TOP = re.compile(rf"\b({_AMOUNT})\s+(?:most|words|parole)|{_FIRST}({_AMOUNT})\b", re.IGNORECASE)
-_CONTEXT = re.compile(rf"\b(?:with|con)\s+{_COUNT}\s+(?:lines?|righe)\s+(?:around|of context|intorno|di contesto)", re.IGNORECASE)
-_NUMBERS = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
-_ABOUT = re.compile(
-    r"\b(?:about|regarding|for|to|of|del(?:la|lo|l['’])?|di|su(?:l|lla|ll['’])?|per)\s+(?:the\s+|my\s+|il\s+|la\s+|lo\s+|l['’])?(?P<words>[\w][\w ]{1,40})$", re.IGNORECASE
-)
 FORMATS = {"jpg": "jpeg", "tif": "tiff"}
 ENDS = {"excel": "xlsx", "sqlite": "db"}
 
 
-def lines(clause: Clause, now: datetime) -> dict[str, Any]:
+def lines(clause: Clause, _: datetime) -> dict[str, Any]:
     text = clause.text
-    if found := _FIRST_LINES.search(text):
+    if found := pattern("small.first_lines").search(text):
         return {"to_line": _count(found["count"])}
-    if found := _LINES.search(text):
+    if found := pattern("small.lines").search(text):
         return {"from_line": int(found["from"]), "to_line": int(found["to"])}
-    if found := _LINE.search(text):
+    if found := pattern("small.line").search(text):
         return {"from_line": int(found["from"]), "to_line": int(found["from"])}
     return {}
 
 
-def pages(clause: Clause, now: datetime) -> dict[str, Any]:
-    if found := _FIRST_PAGES.search(clause.text):
+def pages(clause: Clause, _: datetime) -> dict[str, Any]:
+    if found := pattern("small.first_pages").search(clause.text):
         count = _count(found["count"]) if found["count"] else 1
         return {"pages": f"1-{count}" if count > 1 else "1"}
-    if found := _PAGES.search(clause.text):
+    if found := pattern("small.pages").search(clause.text):
         said = re.sub(r"\s*(?:-|to|a)\s*", "-", found["pages"])
         return {"pages": re.sub(r"\s*(?:and|e|,)\s*", ",", said)}
     return {}
 
 
-def rows(clause: Clause, now: datetime) -> dict[str, Any]:
+def rows(clause: Clause, _: datetime) -> dict[str, Any]:
     """Which sheet, and how many rows."""
     found: dict[str, Any] = {}
-    if sheet := _SHEET.search(clause.text):
+    if sheet := pattern("small.sheet").search(clause.text):
         found["table"] = sheet["name"] or sheet["quoted"]
-    if (first := _ROWS.search(clause.text)) and (count := next((each for each in first.groups() if each), None)):
+    if (first := pattern("small.rows").search(clause.text)) and (
+        count := next((each for each in first.groups() if each), None)
+    ):
         found["limit"] = _count(count)
     return found
 
 
-def sheet(clause: Clause, now: datetime) -> dict[str, Any]:
-    return {key: value for key, value in rows(clause, now).items() if key == "table"}
+def sheet(clause: Clause, _: datetime) -> dict[str, Any]:
+    return {key: value for key, value in rows(clause, _).items() if key == "table"}
 
 
-def search(clause: Clause, now: datetime) -> dict[str, Any]:
-    found = fill_text.sought(clause, now)
-    if around := _CONTEXT.search(clause.text):
+def search(clause: Clause, _: datetime) -> dict[str, Any]:
+    found = fill_text.sought(clause, _)
+    if around := pattern("small.context").search(clause.text):
         found["context"] = _count(around["count"])
     return found
 
 
-def frequent(clause: Clause, now: datetime) -> dict[str, Any]:
-    found = _TOP.search(clause.text) if clause.said("frequent") else None
+def frequent(clause: Clause, _: datetime) -> dict[str, Any]:
+    found = pattern("small.top").search(clause.text) if clause.said("frequent") else None
     counts = [slot.value for slot in clause.slots if slot.kind == "count" and clause.said("frequent")]
     said = next((each for each in found.groups() if each), None) if found else None
     return {"top": _count(said)} if said else {"top": counts[0]} if counts else {}
 
 
-def sentences(clause: Clause, now: datetime) -> dict[str, Any]:
-    found = _SENTENCES.search(clause.text)
+def sentences(clause: Clause, _: datetime) -> dict[str, Any]:
+    found = pattern("small.sentences").search(clause.text)
     return {"sentences": _count(found["count"])} if found else {}
 
 
-def disks(clause: Clause, now: datetime) -> dict[str, Any]:
-    found = _PERCENT.search(clause.text)
+def disks(clause: Clause, _: datetime) -> dict[str, Any]:
+    found = pattern("small.percent").search(clause.text)
     return {"at_least": int(found["value"])} if found else {}
 
 
-def processes(clause: Clause, now: datetime) -> dict[str, Any]:
+def processes(clause: Clause, _: datetime) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if named := _RUNNING.search(clause.text):
+    if named := pattern("small.running").search(clause.text):
         name = next(each for each in named.groups() if each)
         if name.casefold() not in ("what", "which", "programs", "processes", "there", "cosa", "che"):
             return {"name": name}
@@ -124,27 +96,32 @@ def processes(clause: Clause, now: datetime) -> dict[str, Any]:
     return found | ({"limit": counts[0]} if counts else {})
 
 
-def digest(clause: Clause, now: datetime) -> dict[str, Any]:
+def digest(clause: Clause, _: datetime) -> dict[str, Any]:
     """Which digest, and which one is expected."""
     said = clause.text.casefold().replace("-", "")
-    found = {"algorithm": each for each in ("sha1", "md5", "blake2b") if each in said}
-    expected = _DIGEST.search(clause.text)
+    named = next((each for each in ("sha1", "md5", "blake2b") if each in said), None)
+    found = {"algorithm": named} if named else {}
+    expected = pattern("small.digest").search(clause.text)
     return found | ({"expected": expected.group()} if expected else {})
 
 
-def picture(clause: Clause, now: datetime) -> dict[str, Any]:
-    found = _FORMAT.search(clause.text)
+def picture(clause: Clause, _: datetime) -> dict[str, Any]:
+    found = pattern("small.format").search(clause.text)
     return {"format": FORMATS.get(found["format"].lower(), found["format"].lower())} if found else {}
 
 
-def smaller(clause: Clause, now: datetime) -> dict[str, Any]:
+def smaller(clause: Clause, _: datetime) -> dict[str, Any]:
     base = clause.words[0].start
-    spans = [(slot.start - base, slot.end - base) for slot in clause.slots if classes(slot) & {"place", "quoted", "files"}]
-    found = next((each for each in _SIDE.finditer(clause.text) if not _within(each.start(), spans)), None)
-    return ({"side": int(found["value"])} if found else {}) | picture(clause, now)
+    spans = [
+        (slot.start - base, slot.end - base) for slot in clause.slots if classes(slot) & {"place", "quoted", "files"}
+    ]
+    found = next(
+        (each for each in pattern("small.side").finditer(clause.text) if not _within(each.start(), spans)), None
+    )
+    return ({"side": int(found["value"])} if found else {}) | picture(clause, _)
 
 
-def due(clause: Clause, now: datetime) -> dict[str, Any]:
+def due(clause: Clause, _: datetime) -> dict[str, Any]:
     if clause.said("due"):
         return {"which": "due"}
     ahead = next((slot.value for slot in clause.slots if slot.kind == "duration"), None)
@@ -153,41 +130,45 @@ def due(clause: Clause, now: datetime) -> dict[str, Any]:
     return {"which": "all"} if clause.said("all") else {}
 
 
-def reminder_numbers(clause: Clause, now: datetime) -> dict[str, Any]:
-    numbers = [int(each) for each in _NUMBERS.findall(clause.text)]
+def reminder_numbers(clause: Clause, _: datetime) -> dict[str, Any]:
+    numbers = [int(each) for each in pattern("small.numbers").findall(clause.text)]
     return {"ids": numbers} if numbers else {}
 
 
 def reminder_words(clause: Clause) -> str:
     """What a reminder is about that is named by its words and not by its number."""
     quoted = [str(slot.value) for slot in clause.slots if slot.kind == "quoted"]
-    found = _ABOUT.search(clause.text)
+    found = pattern("small.about").search(clause.text)
     return quoted[0] if quoted else found["words"].strip() if found else ""
 
 
-def notes(clause: Clause, now: datetime) -> dict[str, Any]:
+def notes(clause: Clause, _: datetime) -> dict[str, Any]:
     counts = [slot.value for slot in clause.slots if slot.kind == "count"]
-    newest = clause.said("last") or any(slot.kind == "order" and slot.value == "newest" for slot in clause.slots)
+    said = any(
+        slot.value == "newest" or slot.role == "last" for slot in clause.slots if slot.kind in ("order", "count")
+    )
+    newest = clause.said("last") or said
     return ({"order": "newest"} if newest else {}) | ({"limit": counts[0]} if counts else {})
 
 
-def folders(clause: Clause, now: datetime) -> dict[str, Any]:
+def folders(clause: Clause, _: datetime) -> dict[str, Any]:
     """The folders to make: places, else what is quoted, else what they are to be called."""
     places = [slot for slot in clause.slots if "place" in classes(slot)]
     quoted = [str(slot.value) for slot in clause.slots if slot.kind == "quoted"]
     base = clause.words[0].start
     text = clause.text[: places[-1].start - base] if places else clause.text
-    text = re.sub(r"\s+\b(?:in|inside|within|under|nella|nel|dentro|sotto|in the folder|nella cartella)\s*(?:my\s+|the\s+)?$", "", text)
-    said = _NAMED.search(text) or _FOLDERS.search(text)
-    named = quoted or (_split(said["names"]) if said else [])
-    inside = [slot for slot in places if slot.role == "in"] or (places if named else [])
+    text = pattern("small.inside_end").sub("", text)
+    said = pattern("small.named").search(text) or pattern("small.folders").search(text)
+    called = [str(slot.value).rpartition("/")[2] for slot in places if slot.role == "as"]
+    inside = [slot for slot in places if slot.role == "in"]
+    named = quoted or (called if inside else []) or (_split(said["names"]) if said and (inside or not places) else [])
     if named:
         where = f"{str(inside[-1].value).rstrip('/')}/" if inside else ""
         return {"paths": [f"{where}{each}" for each in named]}
     return {"paths": [str(slot.value) for slot in places]} if places else {}
 
 
-def links(clause: Clause, now: datetime) -> dict[str, Any]:
+def links(clause: Clause, _: datetime) -> dict[str, Any]:
     quoted = [str(slot.value) for slot in clause.slots if slot.kind == "quoted"]
     return {"contains": quoted[0]} if quoted else {}
 
@@ -205,12 +186,13 @@ READERS: Mapping[str, tuple[Reader, Sequence[str]]] = {
     "convert_units": (fill_reckon.units, ("values", "from", "to")),
     "compute_dates": (fill_reckon.dates, ("dates", "to", "days", "weeks", "months", "years", "working_days")),
     "show_time": (fill_reckon.clock, ("zones", "at", "until")),
-    "read_files": (lines, ("from_line", "to_line", "max_chars")),
-    "extract_text_pdf": (pages, ("pages",)),
-    "read_tables": (rows, ("table", "limit", "offset", "columns")),
-    "describe_tables": (sheet, ("table",)),
-    "count_text": (frequent, ("top", "least_letters", "text")),
-    "summarise_text": (sentences, ("sentences", "text")),
+    "read_files": (lines, ("from_line", "to_line", "max_chars", "limit")),
+    "extract_text_pdf": (pages, ("pages", "limit")),
+    "read_tables": (rows, ("table", "limit", "offset", "columns", "format", "delimiter", "query")),
+    "describe_tables": (sheet, ("table", "format", "delimiter", "query")),
+    "count_text": (frequent, ("top", "least_letters", "text", "limit")),
+    "summarise_text": (sentences, ("sentences", "text", "language", "limit")),
+    "convert_tables": (sheet, ("to_format", "to_delimiter", "format", "delimiter", "table", "header", "query")),
     "list_disks": (disks, ("at_least", "path")),
     "list_processes": (processes, ("name", "user", "sort", "limit")),
     "hash_files": (digest, ("algorithm", "expected")),
@@ -226,16 +208,20 @@ READERS: Mapping[str, tuple[Reader, Sequence[str]]] = {
 
 def table_format(text: str) -> str | None:
     """The ending of the file that a table is to become."""
-    found = _TABLE_FORMAT.search(text)
+    found = pattern("small.table_format").search(text)
     return ENDS.get(found["format"].lower(), found["format"].lower()) if found else None
 
 
 def _count(said: str) -> int:
-    return int(said) if said.isdigit() else {"twenty": 20, "venti": 20}.get(said.casefold(), COUNTING.get(said.casefold(), 1))
+    return (
+        int(said)
+        if said.isdigit()
+        else {"twenty": 20, "venti": 20}.get(said.casefold(), COUNTING.get(said.casefold(), 1))
+    )
 
 
 def _split(names: str) -> list[str]:
-    return [each.strip(" '\".") for each in re.split(r"\s*(?:,|\band\b|\be\b)\s*", names) if each.strip(" '\".")]
+    return [each.strip(" '\".") for each in pattern("small.split").split(names) if each.strip(" '\".")]
 
 
 def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:

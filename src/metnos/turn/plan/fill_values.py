@@ -3,8 +3,8 @@
 An argument is known by the words of its name and description; a value by the words around it. Each value goes to the
 argument that speaks of it most; what is left goes in order, to what is required only.
 
-Rules: a value comes from the request. Nothing is converted but what the schema says (a number is a number, a choice is
-spelled as the schema spells it). Does not guarantee that the right one of two equal values is taken.
+Rules: a value comes from the request. Nothing is converted but what the schema says (a number is a number, a choice
+is spelled as the schema spells it). Does not guarantee that the right one of two equal values is taken.
 """
 
 import re
@@ -13,36 +13,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from metnos.turn.plan.lexicon import fold
+from metnos.turn.plan.patterns import pattern, word_list
 
 NUMBER, INTEGER, STRING, BOOLEAN, ARRAY = "number", "integer", "string", "boolean", "array"
-TYPES = {"float": NUMBER, "double": NUMBER, "int": INTEGER, "dict": "object", "tuple": ARRAY, "list": ARRAY, "bool": BOOLEAN}
+TYPES = {"float": NUMBER, "double": NUMBER, "int": INTEGER, "dict": "object", "tuple": ARRAY, "list": ARRAY,
+         "bool": BOOLEAN}  # fmt: skip
 COUNTING = {
     name: number
-    for number, names in enumerate((
-        "zero", "one uno una", "two due", "three tre", "four quattro", "five cinque", "six sei", "seven sette", "eight otto",
-        "nine nove", "ten dieci", "eleven undici", "twelve dodici",
-    ))
-    for name in names.split()
+    for language in ("counting", "counting_it")
+    for number, name in enumerate(word_list(language))
 }  # fmt: skip
-_SCALE = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "mila": 1_000, "milioni": 1_000_000, "k": 1_000}
-_NUMBER = re.compile(
-    r"(?<![\w.])-?\$?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<percent>\s?%)?(?:\s?(?P<scale>thousand|million|billion|mila|milioni)\b)?",
-)
-_LIST = re.compile(r"[\[(]\s*(-?[\d.]+(?:\s*,\s*-?[\d.]+)*)\s*,?\s*[\])]")
+_SCALE = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "mila": 1_000, "milioni": 1_000_000}
+_ALSO_ARTICLES = ("one", "uno", "due")  # in running text these are rarely meant as numbers
 _WORD = re.compile(r"[^\W_]+")
-_EXAMPLE = re.compile(r"['\"‘“]([^'\"’”]{1,40})['\"’”]")
-_CAPITAL = re.compile(
-    r"(?:[A-ZÀ-Þ][\w.&'’-]*)(?:(?:\s+(?:of|the|de|da|di|and|von|van|la)\s+|[ ]|,\s)(?:[A-ZÀ-Þ][\w.&'’-]*|\d{4}\b))*"
-)
-_DULL = set(
-    "the a an of to in on at for and or is are be as by with from if not this that it its which whose type name value number "
-    "e g eg such used whether default optional format string list il lo la di da per con un una".split()
-)
-_QUESTION = set(
-    "what what's which who who's how where when why find get calculate compute can could i give show tell list is are the a an "
-    "determine retrieve provide please convert check search book play create generate using predict estimate if in for at on "
-    "che cosa quale quanto trova dammi mostra calcola my identify locate plot solve fetch do does let look up add who's".split()
-)
 NEAR, FAR = 28, 60  # characters around a value whose words speak for an argument
 
 
@@ -66,7 +49,7 @@ def numbers(text: str, *, taken: Iterable[tuple[int, int]] = ()) -> list[Found]:
     """Every number of the request in its order, written in digits or in words."""
     spans = list(taken)
     found = []
-    for match in _NUMBER.finditer(text):
+    for match in pattern("values.number").finditer(text):
         digits = match["digits"].replace(",", "")
         value = float(digits) * _SCALE.get(match["scale"] or "", 1)
         value = -value if match.group().startswith("-") else value
@@ -74,29 +57,32 @@ def numbers(text: str, *, taken: Iterable[tuple[int, int]] = ()) -> list[Found]:
         found.append(Found(int(value) if value == int(value) and "." not in digits else value, *match.span()))
     for match in _WORD.finditer(text):
         name = match.group().casefold()
-        if name in COUNTING and name not in ("one", "uno", "una", "due"):
+        if name in COUNTING and name not in _ALSO_ARTICLES:
             found.append(Found(COUNTING[name], *match.span()))
     return sorted((each for each in found if not _inside(each, spans)), key=lambda each: each.start)
 
 
 def lists(text: str) -> list[Found]:
     """Every bracketed list of numbers."""
-    return [Found([_plain(each) for each in match[1].split(",")], *match.span()) for match in _LIST.finditer(text)]
+    return [
+        Found([_plain(each) for each in match["numbers"].split(",")], *match.span())
+        for match in pattern("values.list").finditer(text)
+    ]
 
 
 def names(text: str) -> list[Found]:
-    """Words that may be names of things: those that begin with a capital letter, the first word of a sentence left out."""
+    """Words that may be names of things: those with a capital letter, a sentence's first word left out."""
     found = []
-    for match in _CAPITAL.finditer(text):
-        start, said = match.start(), match.group().rstrip(".,'’")
+    asking = word_list("asking")
+    for match in pattern("values.capital").finditer(text):
+        start, said = match.start(), match.group().rstrip(".,'\u2019")
         first, _, rest = said.partition(" ")
         begins = start == 0 or text[:start].rstrip().endswith((".", "?", "!", "'", '"'))
-        if begins or first.casefold() in _QUESTION:
-            if first.casefold() in _QUESTION or not rest:
-                start, said = start + len(first) + 1, rest
+        if first.casefold() in asking or (begins and not rest):
+            start, said = start + len(first) + 1, rest
         said = said.strip()
-        if said and said.casefold() not in _QUESTION and said != "I":
-            found.append(Found(re.sub(r"[’']s$", "", said), start, start + len(said)))
+        if said and said.casefold() not in asking and said != "I":
+            found.append(Found(pattern("values.possessive").sub("", said), start, start + len(said)))
     return found
 
 
@@ -149,7 +135,7 @@ def choice(text: str, values: Sequence[Any]) -> Any | None:
 
 def examples(schema: Mapping[str, Any]) -> list[str]:
     """Values that a description gives as examples, which then work like choices."""
-    return _EXAMPLE.findall(str(schema.get("description", "")))
+    return pattern("values.example").findall(str(schema.get("description", "")))
 
 
 def switch(text: str, name: str) -> bool | None:
@@ -158,8 +144,7 @@ def switch(text: str, name: str) -> bool | None:
     said = _stems(text)
     if not stems or not stems <= said:
         return None
-    word = sorted(stems)[0]
-    denied = re.search(rf"\b(?:no|not|without|excluding|non|senza|don't)\s+(?:\w+\s+){{0,2}}{re.escape(word)}", fold(text))
+    denied = re.search(pattern("values.denied").pattern + re.escape(min(stems)), fold(text))
     return denied is None
 
 
@@ -178,7 +163,7 @@ def _in_order(given: dict[str, Found], wanted: Mapping[str, Mapping[str, Any]]) 
 
 
 def _stems(text: str) -> set[str]:
-    return {word[:6] for word in map(fold, _WORD.findall(text)) if word not in _DULL and not word.isdigit()}
+    return {word[:6] for word in map(fold, _WORD.findall(text)) if word not in word_list("dull") and not word.isdigit()}
 
 
 def _spaced(text: str) -> str:

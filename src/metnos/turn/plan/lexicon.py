@@ -1,10 +1,11 @@
 """What the words of a request mean: each word, or phrase, with the concepts it may stand for.
 
-The words are data in ``lexicon.toml``, joined by the verbs and objects of the vocabulary. A slot (a path, a date, a quoted
-text) is one word without concepts: what it says is data, never an instruction.
+The words are data in ``lexicon.toml``, joined by the verbs and objects of the vocabulary. A slot (a path, a date, a
+quoted text) is one word without concepts: what it says is data, never an instruction.
 
-Rules: the longest phrase wins; accents and capital letters do not matter; an Italian verb gives its pronoun up (*spostali*
-is *sposta* and *them*). Does not guarantee that a word is meant in any of its concepts: an intent decides.
+Rules: the longest phrase wins; accents and capital letters do not matter; an Italian verb gives its pronoun up
+(*spostali* is *sposta* and *them*). Does not guarantee that a word is meant in any of its concepts: an intent
+decides.
 """
 
 import re
@@ -20,7 +21,7 @@ from metnos.fastpath.slots import Slot
 
 VERB, LIGHT, THING, HINT, STOP = "verb", "light", "thing", "hint", "stop"
 KINDS = {"verbs": VERB, "light": LIGHT, "things": THING, "hints": HINT, "stop": STOP}
-_PIECE = re.compile(r"[^\W\d_]+['’]?|\d+|[^\w\s]|_")
+_PIECE = re.compile(r"[^\W\d_]+['\u2019]?|\d+|[^\w\s]|_")
 _ENCLITIC = re.compile(r"(?P<stem>\w{3,}?)(?P<pronoun>(?:me|te|ce|se)?(?:lo|la|li|le|ne)|mi|ti|ci|gli|vi)$")
 _FEWEST = 4  # letters of a word that a mistyped one may stand for
 
@@ -72,7 +73,7 @@ class Lexicon:
 
 def fold(text: str) -> str:
     """Small letters, straight apostrophes, no accents."""
-    apart = unicodedata.normalize("NFKD", text.casefold().replace("’", "'"))
+    apart = unicodedata.normalize("NFKD", text.casefold().replace("\u2019", "'"))
     return "".join(char for char in apart if not unicodedata.combining(char))
 
 

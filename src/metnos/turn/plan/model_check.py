@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from metnos.core.canon import canonical_json
 from metnos.core.errors import ExecutorFailed
 from metnos.executors import arguments
 from metnos.turn import refs
@@ -23,6 +24,8 @@ from metnos.turn.plan.records import Step, Tool
 from metnos.turn.plan.shape import takes_rows
 
 _CLOSE = 0.75  # how alike a mistaken name must be to the one that is meant
+_LARGEST = 64 * 1024  # bytes of all arguments of a step: a model writes far less
+_LONGEST_PATH = 4096
 _REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)((?:\.\w+|\[[\d*]*\])*)\s*\}\}")
 _FIELD = re.compile(r"\.(\w+)")
 _WHOLE = frozenset({"entries", "results", "count", "total"})
@@ -53,7 +56,23 @@ def check(step: Step, tool: Tool, sources: Sources) -> Checked:
             right = _fallback(inner, sources) if name in tool.required else None
         if right is not None and not (right in ("", []) and name not in tool.required):
             args[name] = right
+    if not _is_sound(args, tool):
+        return Checked(Step(step.executor, {}), problem=f"{tool.name}: an argument is no plain text, or too long")
     return _validated(Step(step.executor, args), tool)
+
+
+def _is_sound(args: Mapping[str, Any], tool: Tool) -> bool:
+    """Whether the arguments are of a size that a plan can have, and the paths in them such as people write."""
+    try:
+        size = len(canonical_json(args))
+    except (ValueError, TypeError, RecursionError):
+        return False
+    paths = [each for name, value in args.items() if is_path(tool.properties[name]) for each in _listed(value)]
+    return size <= _LARGEST and all(each.isprintable() and len(each) <= _LONGEST_PATH for each in paths)
+
+
+def _listed(value: Any) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else [str(value)]
 
 
 # -- the schema
@@ -68,7 +87,7 @@ def _validated(step: Step, tool: Tool) -> Checked:
         try:
             arguments.fill(schema, stood_in, checker, tool.name)
         except ExecutorFailed as error:
-            wrong = _optional_culprit(checker, schema, stood_in, tool)
+            wrong = _optional_culprit(checker, stood_in, tool)
             if wrong is None:
                 return Checked(Step(step.executor, args), _missing(args, tool), error.what)
             del args[wrong]
@@ -77,7 +96,7 @@ def _validated(step: Step, tool: Tool) -> Checked:
     return Checked(step, problem=f"{tool.name}: the arguments do not fit")
 
 
-def _optional_culprit(checker: Any, schema: Mapping[str, Any], args: Mapping[str, Any], tool: Tool) -> str | None:
+def _optional_culprit(checker: Any, args: Mapping[str, Any], tool: Tool) -> str | None:
     """An argument that is wrong and can be left out."""
     try:
         errors = list(checker.iter_errors(args))
@@ -174,7 +193,7 @@ def _scalar(value: Any, inner: Mapping[str, Any]) -> Any:
     if kind == "boolean" and isinstance(value, str):
         said = value.strip().casefold()
         return True if said in _TRUE else False if said in _FALSE else value
-    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return str(value)
     return value
 
@@ -252,7 +271,7 @@ def _reference(found: re.Match[str], inner: Mapping[str, Any], sources: Sources)
 
 def _field(fields: Sequence[str], tool: Tool | None, inner: Mapping[str, Any]) -> str:
     wanted = fields[-1] if fields else ""
-    given = list(tool.output.get("properties", {})) if tool is not None else []
+    given: list[str] = list(tool.output.get("properties", {})) if tool is not None else []
     if is_path(inner) or is_address(inner):
         kinds = _PATHS if is_path(inner) else _ADDRESSES
         if tool is None:

@@ -128,7 +128,9 @@ def _wants_columns(place: int, source: Tool, steps: Sequence[Step], known: Mappi
     given = set(source.output.get("properties", {}))
     for step in steps:
         tool = known.get(step.executor)
-        for name, value in step.args.items() if tool is not None else ():
+        if tool is None:
+            continue
+        for name, value in step.args.items():
             fed = isinstance(value, str) and (found := _STEP.search(value)) and int(found[1]) == place
             if fed and takes_rows(tool.properties.get(name, {})) and set(_columns(step.args)) - given:
                 return True

@@ -1,8 +1,8 @@
 """What a model says is missing, as a wish: named from the closed vocabulary, or not at all.
 
-A model names things freely (`order_pizza`, `turn_on_lights`). Each of its words is looked up in the vocabulary, as it
-stands, by what people say for it, and by likeness; a verb and an object must be found. What cannot be named by a model's
-words may still be by the owner's: that is `metnos.turn.plan.wish`.
+A model names things freely (`order_pizza`, `turn_on_lights`). Each of its words is looked up in the vocabulary: as it
+stands, by what people say for it, and by likeness; a verb and an object must be found. What a model's words cannot
+name the owner's may: that is `metnos.turn.plan.wish`.
 
 Rules: pure; never the name of an executor that is there. After content was read there are no wishes: content must not
 decide what is built.
@@ -10,7 +10,7 @@ decide what is built.
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from metnos.context.fence import visible
 from metnos.executors import vocabulary
@@ -19,6 +19,8 @@ from metnos.turn.plan.records import REQUEST, Wish
 _CLOSE = 0.8
 _LONGEST = 80  # characters of a name that are looked at
 _SUMMARY = 120
+
+Canonical = Callable[[str], str | None]
 
 
 def wish(said: str, request: str, source: str, existing: Collection[str]) -> Wish | None:
@@ -38,18 +40,14 @@ def wish(said: str, request: str, source: str, existing: Collection[str]) -> Wis
     return Wish(free[0], source or REQUEST, " ".join(visible(request).split())[:_SUMMARY], (), (thing,))
 
 
-def _first(words: list[str], known: Mapping[str, object], canonical: "Canonical") -> tuple[str | None, list[str]]:
+def _first(words: list[str], known: Mapping[str, object], canonical: Canonical) -> tuple[str | None, list[str]]:
     """The first word that has a meaning here, and the words behind it."""
     for place, word in enumerate(words):
         for spelled in (word, f"{word}s", word.removesuffix("s")):
             if found := canonical(spelled):
                 return found, words[place + 1 :]
     for place, word in enumerate(words):
-        close = difflib.get_close_matches(word, _listed(known), 1, _CLOSE) if len(word) > 3 else []
+        close = difflib.get_close_matches(word, list(known), 1, _CLOSE) if len(word) > 3 else []
         if close:
             return close[0], words[place + 1 :]
     return None, words
-
-
-def _listed(known: Iterable[str]) -> list[str]:
-    return list(known)

@@ -1,24 +1,36 @@
 """The answer to a question of the router: the plan that was asked about, with the missing argument filled in.
 
-Rules: an answer is short, names what was asked for, and begins with no verb; a text that was asked for is taken as it is.
-Anything else is a new request and the question is forgotten. The answer's slots are data like any other.
+Rules: an answer is short, names what was asked for, and begins with no verb; a text that was asked for is taken as it
+is. Anything else is a new request and the question is forgotten. The answer's slots are data like any other.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from metnos.fastpath.slots import Slot
-from metnos.turn.plan import fill_files, fill_reckon, fill_small, fill_tables, fill_text
+from metnos.turn.plan import fill_files, fill_small, fill_tables, fill_text
 from metnos.turn.plan.chain_state import Scene
 from metnos.turn.plan.clauses import Clause, classes
 from metnos.turn.plan.fill import fill, is_place, missing
-from metnos.turn.plan.fill_values import ARRAY, kind
+from metnos.turn.plan.fill_values import ARRAY, STRING, kind
 from metnos.turn.plan.lexicon import VERB, words
-from metnos.turn.plan.records import Plan, Step
+from metnos.turn.plan.records import Plan, Step, Tool
 
 FREE = ("text",)  # whatever is said is the answer
-GIVING_UP = {"no", "never mind", "nevermind", "cancel", "forget it", "nothing", "niente", "lascia stare", "lascia perdere", "annulla", "nulla", "stop"}
+GIVING_UP = {
+    "no",
+    "never mind",
+    "nevermind",
+    "cancel",
+    "forget it",
+    "nothing",
+    "niente",
+    "lascia stare",
+    "lascia perdere",
+    "annulla",
+    "nulla",
+    "stop",
+}
 _SHORT = 6  # words of an answer that names something without a path
 
 
@@ -63,7 +75,7 @@ def _lacks(step: Step, executor: str, argument: str) -> bool:
 
 def _given(executor: str, argument: str, clause: Clause, slots: Sequence[Slot], scene: Scene) -> dict[str, Any]:
     """What the answer gives for the argument, perhaps with another that goes with it."""
-    if executor == "filter_tables":
+    if executor == "filter_tables" and argument == "pattern":
         return {"value": _words(clause)} if _is_short(clause) else {}
     tool = scene.tools[executor]
     schema = tool.properties.get(argument, {})
@@ -76,17 +88,31 @@ def _given(executor: str, argument: str, clause: Clause, slots: Sequence[Slot], 
         return _place(argument, schema, clause, slots)
     if not _is_short(clause) or _is_request(clause):
         return {}
-    reader, own = fill_small.READERS.get(executor, (None, ()))
+    return _read(tool, argument, clause, slots, scene)
+
+
+def _read(tool: Tool, argument: str, clause: Clause, slots: Sequence[Slot], scene: Scene) -> dict[str, Any]:
+    """An answer that is neither a text nor a place: by the executor's own reader, by type, or as it is."""
+    schema = tool.properties.get(argument, {})
+    reader, own = fill_small.READERS.get(tool.name, (None, ()))
     found: dict[str, Any] = reader(clause, scene.now) if reader is not None and argument in own else {}
     if argument == "on":
         found = {"on": fill_tables.joined_on(clause) or [{"column": _words(clause)}]}
-    elif argument == "expressions" and (expression := fill_reckon.expression(clause.text)):
-        found = {argument: [expression]}
+    elif argument == "by":
+        column = fill_tables.wanted(clause).named or (_words(clause).removeprefix("by ").removeprefix("per "),)
+        found = {"by": [{"column": column[0]}] if tool.name == "sort_tables" else [column[0]]}
+    elif argument == "conditions":
+        asked = Clause(f"where {clause.text}", words(f"where {clause.text}", ()))
+        found = {"conditions": conditions} if (conditions := fill_tables.wanted(asked).conditions) else {}
+    elif argument == "aggregates":
+        found = {argument: [{"column": _words(clause), "do": "sum"}]}
     if argument not in found:
         found = found | fill(tool, clause.text, slots)[0]
-    if argument not in found and kind(schema) == "string" and "enum" not in schema:
+    if argument not in found and kind(schema) == STRING and "enum" not in schema:
         found = {argument: _words(clause)}
-    return {name: value for name, value in found.items() if name == argument or name in own} if argument in found else {}
+    return (
+        {name: value for name, value in found.items() if name == argument or name in own} if argument in found else {}
+    )
 
 
 def _place(argument: str, schema: Mapping[str, Any], clause: Clause, slots: Sequence[Slot]) -> dict[str, Any]:
@@ -103,7 +129,9 @@ def _place(argument: str, schema: Mapping[str, Any], clause: Clause, slots: Sequ
 def _with(step: Step, argument: str, given: dict[str, Any], scene: Scene) -> dict[str, Any]:
     args = dict(step.args)
     if step.executor == "filter_tables" and "value" in given:
-        return args | {"conditions": [dict(each) | {"value": each.get("value", given["value"])} for each in args["conditions"]]}
+        return args | {
+            "conditions": [dict(each) | {"value": each.get("value", given["value"])} for each in args["conditions"]]
+        }
     args |= given
     tool = scene.tools[step.executor]
     if argument == "to" and "make_folder" in tool.properties and not scene.ground.there(str(args["to"])):
@@ -124,8 +152,3 @@ def _is_request(clause: Clause) -> bool:
     """Whether the first word that says something is a verb."""
     told = [word for word in clause.words if not word.stop and not word.mark and not word.means("can", "want")]
     return bool(told) and told[0].of_kind(VERB) and len(told) > 1
-
-
-def asked(plan: Plan, steps: tuple[Step, ...], lacks: str) -> Plan:
-    """The plan with these steps."""
-    return replace(plan, steps=steps, missing=lacks)

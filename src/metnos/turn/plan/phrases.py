@@ -1,7 +1,8 @@
-"""The router's own words, English and Italian: questions, what was assumed, what cannot be done, and a short greeting.
+"""The router's own words, English and Italian: questions, what was assumed, what cannot be done, and a short
+greeting.
 
-The words are data in ``phrases.toml``. Rules: one question asks for one thing; a refusal names what is missing. Does not
-translate: a language that is not there is answered in English.
+The words are data in ``phrases.toml``. Rules: one question asks for one thing; a refusal names what is missing. Does
+not translate: a language that is not there is answered in English.
 """
 
 import re

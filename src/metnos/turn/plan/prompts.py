@@ -8,7 +8,7 @@ Rules: short, because a small local model reads some thirty tokens a second; the
 """
 
 import json
-import os
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,16 +19,17 @@ from metnos.turn.plan import shape
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Plan, Tool
 
-MOST_TOOLS = 6  # candidates that a model is shown; more confuse small ones
-_PLAN_TOKENS, _NEXT_TOKENS = 500, 500
-_RESULT_CHARS, _ERROR_CHARS, _LAST_CHARS = 1500, 400, 600
+MOST_TOOLS = 5  # candidates that a model is shown; more confuse small ones
+_PLAN_TOKENS, _ANSWER_TOKENS = 500, 300
+_RESULT_CHARS, _ERROR_CHARS, _ARGS_CHARS, _LAST_CHARS, _CWD_CHARS = 1500, 400, 400, 600, 200
+_FIELDS = 3  # of what a tool gives; the others are seldom referred to
 _TYPES = {"string": "text", "integer": "int", "number": "number", "boolean": "bool", "array": "list", "object": "table"}
 
 INSTRUCTIONS = """\
-You plan what the owner asks for. Reply with JSON: the steps, in order, each {"tool": {arguments}}, only with tools that \
-are listed for the request. Few steps, each once. Copy names, paths, numbers and words exactly as the request has them. \
-Give only arguments that it asks for. A later step takes what an earlier one gave: "{{step1.entries}}" are its rows, \
-["{{step1.entries.path}}"] all its paths.
+You plan what the owner asks for. Reply with JSON: the steps, in order, each {"tool": {arguments}}, only with tools \
+that are listed for the request. Few steps, each once. Copy names, paths, numbers and words exactly as the request has \
+them. Give only arguments that it asks for. A later step takes what an earlier one gave: "{{step1.entries}}" are its \
+rows, ["{{step1.entries.path}}"] all its paths.
 Three tools are always there:
 missing(name): none of the listed tools can do it
 ask(question): something needed was not said
@@ -50,12 +51,74 @@ def system(scene: Scene) -> str:
 
 def to_plan(text: str, tools: Sequence[Tool], scene: Scene) -> Prompt:
     """One call plans the whole turn."""
-    shown = {tool.name: shape.offered(tool, text) for tool in tools}
     said = [_tools(tools, text), _around(scene), f"Request: {_owner(text)}"]
-    return _prompt(scene, said, shape.plan_shape(shown, {tool.name: tool for tool in tools}), _PLAN_TOKENS)
+    return _prompt(scene, said, _shape(tools, text, 1), _PLAN_TOKENS)
 
 
-def _prompt(scene: Scene, said: Sequence[str], schema: Mapping[str, Any], tokens: int) -> Prompt:
+def to_repair(text: str, plan: Plan, done: Sequence[Done], failed: Done, tools: Sequence[Tool], scene: Scene) -> Prompt:
+    """One call sees the error and plans what is left."""
+    first = failed.number
+    said = [
+        _tools(tools, text),
+        _around(scene),
+        *(_result(each) for each in done),
+        fence(f"{failed.kind}: {failed.message}", f"step {first}, {failed.executor}, which failed", _ERROR_CHARS),
+        fence(_json(failed.args), f"the arguments of step {first}", _ARGS_CHARS),
+        f"Request: {_owner(text)}",
+        f"Step {first} of {len(plan.steps)} failed. Reply with the steps that are left, from step {first} on, put"
+        " right. If it cannot be done: missing or ask.",
+    ]
+    return _prompt(scene, said, _shape(tools, text, first), _PLAN_TOKENS)
+
+
+def to_reason(text: str, done: Sequence[Done], tools: Sequence[Tool], scene: Scene) -> Prompt:
+    """One more step, or the answer to an open question."""
+    first = len(done) + 1
+    said = [
+        _tools(tools, text),
+        _around(scene),
+        *(_result(each) for each in done),
+        f"Question: {_owner(text)}",
+        f"Reply with step {first} if something must still be looked up, else with answer(text): the answer in the"
+        " language of the question, in one or two sentences, from what was found.",
+    ]
+    schema = shape.plan_shape(
+        _shown(tools, text), {tool.name: tool for tool in tools}, first, most=1, words=(shape.ANSWER,)
+    )
+    return _prompt(scene, said, schema, _ANSWER_TOKENS)
+
+
+def to_answer(text: str, done: Sequence[Done], scene: Scene) -> Prompt:
+    """Nothing more is looked up: the answer, in plain words."""
+    said = [
+        _around(scene),
+        *(_result(each) for each in done),
+        f"Question: {_owner(text)}",
+        "Answer it in plain words, no JSON, in the language of the question, in one or two sentences, from what was"
+        " found. If that does not hold the answer, say so.",
+    ]
+    return _prompt(scene, said, None, _ANSWER_TOKENS)
+
+
+def _shape(tools: Sequence[Tool], text: str, first: int) -> Mapping[str, Any]:
+    return shape.plan_shape(_shown(tools, text), {tool.name: tool for tool in tools}, first)
+
+
+def _shown(tools: Sequence[Tool], text: str) -> dict[str, Sequence[str]]:
+    return {tool.name: shape.offered(tool, text) for tool in tools}
+
+
+def _result(done: Done) -> str:
+    """What a step gave, as data: also its arguments, which may hold what an earlier one gave."""
+    body = f"{_json(done.args)}\n{_json(done.reply)}" if done.ok else f"{_json(done.args)}\n{done.kind}: {done.message}"
+    return fence(body, f"step {done.number}, {done.executor}", _RESULT_CHARS)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _prompt(scene: Scene, said: Sequence[str], schema: Mapping[str, Any] | None, tokens: int) -> Prompt:
     body = "\n\n".join(each for each in said if each)
     return Prompt(system(scene), (Message("user", body),), schema=schema, max_tokens=tokens)
 
@@ -68,8 +131,15 @@ def _around(scene: Scene) -> str:
     lines = [message.text for message in scene.window]
     if scene.last:
         lines.append(fence(scene.last, "the previous turn, {{last.entries}}", _LAST_CHARS))
-    lines.append(f"Now: {scene.now}. Folder: {inert(scene.cwd)}")
+    lines.append(f"Now: {scene.now}. Folder: {_short(scene)}")
     return "\n".join(lines)
+
+
+def _short(scene: Scene) -> str:
+    """The folder as people write it; its name is content, and it is no place for a line of its own."""
+    inside = scene.cwd == scene.home or scene.cwd.startswith(f"{scene.home}/")
+    shown = f"~{scene.cwd[len(scene.home) :]}" if scene.home and inside else scene.cwd
+    return " ".join(inert(shown).split())[:_CWD_CHARS]
 
 
 def _tools(tools: Sequence[Tool], text: str) -> str:
@@ -82,7 +152,7 @@ def card(tool: Tool, text: str) -> str:
     takes = ", ".join(
         f"{name}{'' if name in required else '?'}: {_type(properties[name])}" for name in shape.offered(tool, text)
     )
-    gives = "" if tool.mutates else f" gives {', '.join(list(tool.output.get('properties', {}))[:5])}"
+    gives = "" if tool.mutates else f" gives {', '.join(list(tool.output.get('properties', {}))[:_FIELDS])}"
     lines = [f"{tool.name}({takes}){gives}", f"  {tool.purpose}"]
     if tool.examples:
         say, args = max(tool.examples, key=lambda example: _shared(example[0], text))
@@ -117,6 +187,6 @@ def literal(args: Any, say: str) -> Any:
     if isinstance(args, list):
         return [literal(each, say) for each in args]
     if isinstance(args, str) and args.startswith("~/"):
-        name = os.path.basename(args)
+        name = posixpath.basename(args)
         return name if name.casefold() in say.casefold() else args
     return args

@@ -29,38 +29,115 @@ if TYPE_CHECKING:
 
 SIGNALS = (
     *("purpose", "title", "example", "examples", "affinity", "phrases", "name", "exact", "cover", "lexical"),
-    *("verb", "numbers", "values", "stray", "kind", "conflict"),
+    *("verb", "numbers", "values", "stray", "kind", "conflict", "told"),
 )
 # A path is not among what must be given: a place may be assumed or asked for, and often is.
 _OTHERS = [Value.TIME, Value.TEXT, Value.URL, Value.EMAIL]
 _PLACED = [Value.PATH, Value.URL, Value.EMAIL]  # what a request hardly gives without meaning a tool that takes it
+# Found by `python -m bench.router_fit`; a signal that is not named has no weight.
+_ORDER = {
+    **{"purpose": 11.1, "title": 2.0, "example": 13.4, "affinity": 3.3, "phrases": 0.2, "name": 1.6, "exact": 5.5},
+    **{"cover": 1.7, "lexical": 2.4, "verb": 2.7, "numbers": 0.5, "stray": -0.6, "conflict": -2.9},
+}
+_ORDER_OF_WORDS = {
+    **{"phrases": 1.6, "name": 0.9, "exact": 8.9, "cover": 1.7, "lexical": 3.6, "verb": 1.8, "numbers": 2.0},
+    **{"stray": -3.5, "kind": 2.4, "conflict": -3.1},
+}
+_FIT = {
+    **{"purpose": 2.0, "title": 0.1, "example": 8.9, "examples": 8.9, "phrases": 3.7, "name": 3.8, "exact": 2.8},
+    **{"lexical": 2.4, "verb": 0.5, "numbers": 1.9, "values": 0.5, "kind": 3.3, "conflict": -1.9, "told": -4.1},
+    "bias": -5.8,
+}
+_FIT_OF_WORDS = {
+    **{"phrases": 1.2, "name": 1.9, "exact": 4.0, "cover": 1.3, "lexical": 2.9, "verb": 1.1, "numbers": 2.1},
+    **{"values": 0.4, "kind": 4.5, "conflict": -2.4, "told": -1.2, "bias": -5.0},
+}
 _SAME_CONCEPT = 0.9  # how alike two words of one concept are: less than one word twice
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Weights and thresholds."""
+    """Weights and thresholds.
 
-    order: Mapping[str, float] = field(default_factory=dict)
-    order_of_words: Mapping[str, float] = field(default_factory=dict)
-    fit: Mapping[str, float] = field(default_factory=dict)
-    fit_of_words: Mapping[str, float] = field(default_factory=dict)
+    The weights were fitted by `bench.router_fit`, which says how and on which half of the data; what they are worth on
+    the other half is measured by `bench.router`. They are rounded to one place. ``bias`` is what a sum begins with.
+    """
+
+    order: Mapping[str, float] = field(default_factory=lambda: dict(_ORDER))
+    order_of_words: Mapping[str, float] = field(default_factory=lambda: dict(_ORDER_OF_WORDS))  # without an embedder
+    fit: Mapping[str, float] = field(default_factory=lambda: dict(_FIT))
+    fit_of_words: Mapping[str, float] = field(default_factory=lambda: dict(_FIT_OF_WORDS))
+    # Below it nothing is meant: of the requests that the fit was made on, as many are kept above it as are left below.
     abstain: float = 0.5
-    centre: float = 10.0
-    spread: float = 3.0
+    # The sum of a right tool is about 14 and its spread 4: scores then use the whole of 0 to 1. The order is the same
+    # for any two numbers here.
+    centre: float = 12.0
+    spread: float = 4.0
 
 
 class Ranker:
     """Tools, ready to be ranked. May be used by several threads."""
 
-    def __init__(self, tools: Sequence[Tool], embedder: Embedder | None, rules: Rules = Rules()) -> None:
+    def __init__(self, tools: Sequence[Tool], embedder: Embedder | None, rules: Rules | None = None) -> None:
         self._shelf = shelve(tools, embedder)
         self._embedder = embedder
+        rules = rules or Rules()
         self._rules = rules
+        self._order = _column(rules.order if embedder is not None else rules.order_of_words)
+        self._fit = _column(rules.fit if embedder is not None else rules.fit_of_words)
+        self._places = {tool.name: number for number, tool in enumerate(tools)}
+        self._last: tuple[tuple[str, tuple[Slot, ...]], Floats] | None = None
+
+    def rank(
+        self, text: str, *, slots: Sequence["Slot"] = (), weight: Callable[[str], float] | None = None
+    ) -> tuple[Candidate, ...]:
+        """All tools, the best first. ``weight`` gives a factor for the name of a tool: 1 says nothing."""
+        import numpy as np
+
+        found = self.signals(text, slots)
+        sums = found @ self._order[:-1] + self._order[-1]
+        scores = 1 / (1 + np.exp(-(sums - self._rules.centre) / self._rules.spread))
+        made = [
+            _candidate(tool, row, float(score), 1.0 if weight is None else max(0.0, weight(tool.name)))
+            for tool, row, score in zip(self._shelf.tools, found, scores, strict=True)
+        ]
+        return tuple(sorted(made, key=lambda each: (-each.score, each.tool.name)))
+
+    def fit(self, ranked: Sequence[Candidate], text: str, slots: Sequence["Slot"] = ()) -> float:
+        """How likely it is that the best candidate is really meant; abstain below `Rules.abstain`. 0 without any."""
+        import numpy as np
+
+        if not ranked:
+            return 0.0
+        row = self.signals(text, slots)[self._places[ranked[0].tool.name]]
+        return float(1 / (1 + np.exp(-(row @ self._fit[:-1] + self._fit[-1]))))
 
     def signals(self, text: str, slots: Sequence["Slot"] = ()) -> "Floats":
         """Tools x `SIGNALS`, in the order in which the tools were given."""
-        return measure(self._shelf, self._embedder, ask(text, slots))
+        key = (text, tuple(slots))
+        last = self._last  # read once: another thread may put its own there meanwhile
+        if last is None or last[0] != key:
+            last = self._last = (key, measure(self._shelf, self._embedder, ask(text, slots)))
+        return last[1]
+
+
+def _column(weights: Mapping[str, float]) -> "Floats":
+    import numpy as np
+
+    return np.array([*(weights.get(name, 0.0) for name in SIGNALS), weights.get("bias", 0.0)])
+
+
+def _candidate(tool: Tool, row: "Floats", score: float, factor: float) -> Candidate:
+    said = dict(zip(SIGNALS, map(float, row), strict=True))
+    return Candidate(
+        tool=tool,
+        score=min(1.0, score * factor),
+        lexical=said["lexical"],
+        cosine=max(said["purpose"], said["example"]),
+        affinity=max(said["affinity"], said["phrases"]),
+        slots=(said["numbers"] + said["values"]) / 2 - said["stray"] - said["conflict"],
+        weight=factor,
+    )
 
 
 def measure(shelf: Shelf, embedder: Embedder | None, asked: Asked) -> "Floats":
@@ -82,6 +159,7 @@ def measure(shelf: Shelf, embedder: Embedder | None, asked: Asked) -> "Floats":
         "cover": shares @ shelf.words.everything.most(alike) / max(shares.sum(), 1e-9),
         "lexical": shelf.index.scores(asked.stems),
         "phrases": _phrases(shelf, asked),
+        "told": np.array([bool(tool.examples) for tool in shelf.tools], dtype=float),
         **({} if rows is None else _meaning(shelf, rows[0], rows[1])),
         **_arguments(shelf, asked),
     }

@@ -8,8 +8,11 @@ nothing to do with one another), so that one set of weights serves embedders who
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metnos.fastpath.slots import extract
 from metnos.models.embed import Embedder, require_same
 from metnos.turn.plan import lexicon
 from metnos.turn.plan.lexical import Index, content, lists, name_parts, stem, weight
@@ -38,6 +41,8 @@ _URLS = frozenset(stem(each) for each in ("url", "urls", "link", "website", "web
 _EMAILS = frozenset(stem(each) for each in ("email", "mail", "recipient"))
 _PATHS = frozenset(stem(each) for each in ("path", "file", "folder", "directory", "filename"))
 _MARKS = ((_URLS, Value.URL), (_EMAILS, Value.EMAIL), (_PATHS, Value.PATH), (_TIMES, Value.TIME))
+_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+_ANYWHERE = Path("/")
 # Words and sentences that have nothing to do with one another: what they score is the zero of a space.
 _FAR_WORDS = ("banana", "treaty", "engine", "purple", "divorce", "galaxy", "soup", "password")
 _FAR_SENTENCES = (
@@ -246,13 +251,18 @@ def _vectors(tools: Sequence[Tool], words: Words, embedder: Embedder) -> Vectors
         "names": ragged((name, owner) for owner, name in enumerate(names)),
         "affinities": ragged((half, owner) for owner, tool in enumerate(tools) for half in _halves(tool.affinity)),
         "examples": ragged((say, owner) for owner, tool in enumerate(tools) for say, _ in tool.examples),
-        "masked": ragged((ask(say,_X(say)).core, owner) for owner, tool in enumerate(tools) for say, _ in tool.examples),
+        "masked": ragged((_masked(say), owner) for owner, tool in enumerate(tools) for say, _ in tool.examples),
     }
     space = embedder.space
     made = embedder.embed([*(text for text, _ in said), *words.texts, *_FAR_WORDS, *_FAR_SENTENCES])
     require_same(space, embedder.space)
     texts, single, far_words, far_texts = np.split(made, np.cumsum([len(said), len(words.texts), len(_FAR_WORDS)]))
     return Vectors(single, texts, **rows, far_words=_mean_between(far_words), far_texts=_mean_between(far_texts))
+
+
+def _masked(say: str) -> str:
+    """An example with the kinds of its values; which day it is and where home lies does not matter for that."""
+    return ask(say, extract(say, now=_ANY_DAY, home=_ANYWHERE, cwd=_ANYWHERE)).core
 
 
 def _halves(affinity: Sequence[str]) -> Iterator[str]:
@@ -319,8 +329,3 @@ def _places(tools: Sequence[Tool]) -> "Floats":
             elif schema.get("type") == "array":  # entries of a step before: that step may take a path or an address
                 found[number, [Value.PATH, Value.URL]] = 1
     return found
-
-from datetime import datetime,UTC
-from pathlib import Path
-from metnos.fastpath.slots import extract
-def _X(say): return extract(say,now=datetime(2026,1,1,tzinfo=UTC),home=Path('/'),cwd=Path('/'))

@@ -1,14 +1,15 @@
 """The planner that needs no language model: from a request to steps, one question, or an honest no.
 
-A request is taken apart into clauses; each clause to the executor that its words speak for, or else to the one that the
-ranker is sure of; each executor gets its arguments, and the steps before it that can give them.
+A request is taken apart into clauses; each clause to the executor that its words speak for, or else to the one that
+the ranker is sure of; each executor gets its arguments, and the steps before it that can give them.
 
-Rules: what nobody named is asked for, never guessed. What is quoted or named is data. A negated clause does nothing. Where
-nothing fits, it says so, says what is nearest, and names what is missing in the words of the vocabulary. The same request
-gives the same plan. Does not guarantee that an executor succeeds, or that it may run: every step still needs a permit.
+Rules: what nobody named is asked for, never guessed. What is quoted or named is data. A negated clause does nothing.
+Where nothing fits, it says so, says what is nearest, and names what is missing in the words of the vocabulary. The
+same request gives the same plan. Does not guarantee that an executor succeeds, or that it may run: every step still
+needs a permit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,13 +17,13 @@ from pathlib import Path
 from metnos.fastpath.language import language
 from metnos.fastpath.slots import Slot, extract
 from metnos.turn.plan import chain_tables, fill_files, fill_reckon, fill_text, phrases
+from metnos.turn.plan import pending as waiting
 from metnos.turn.plan.chain import extend
 from metnos.turn.plan.chain_state import Chain, Last, Scene
-from metnos.turn.plan.clauses import Clause, split
+from metnos.turn.plan.clauses import Clause, pattern_classes, split
 from metnos.turn.plan.fill import fill
 from metnos.turn.plan.fill_files import Ground
-from metnos.turn.plan import pending as waiting
-from metnos.turn.plan.intents import Intent, intents, lines
+from metnos.turn.plan.intents import Intent, intents, known, lines
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import REQUEST, Candidate, Kind, Plan, Step, Tool, Wish
 from metnos.turn.plan.records import Path as Way
@@ -31,8 +32,9 @@ from metnos.turn.plan.wish import summary, wish
 __all__ = ["Last", "Router", "fill"]
 
 LEAST_SCORE = 1.5  # below it a line explains less of the clause than it leaves over
+LEAST_COVER = 0.4  # of the words that say something
 SURE, SURE_KNOWN = 0.5, 0.8  # how sure the ranker must be, of what grew later and of what has lines of its own
-NEAR, NEAREST = 3, 0.15  # how many executors are named as nearest, and how near they must be at least
+NEAR, NEAREST = 3, 0.35  # how many executors are named as nearest, and how near they must be at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +102,18 @@ class Router:
 
     def _clause(self, chain: Chain, clause: Clause, asked: Asked) -> float | None:
         """Add the steps of one clause, and say how certain that is; nothing if none fits."""
-        slots = fill_files.resolved(clause.slots, chain.scene.ground)
+        clause = fill_files.grounded(clause, chain.scene.ground)
         decided = self._decided(clause)
         if decided is not None:
             extend(chain, clause, decided)
             return 0.95
-        if chain_tables.fits(clause, slots, chain):
-            chain_tables.build(clause, slots, chain)
+        if chain_tables.fits(clause, clause.slots, chain):
+            chain_tables.build(clause, clause.slots, chain)
             return 0.85
-        found = intents(clause, self._tools, before=frozenset(chain.classes) if self._follows(chain, clause) else None)
-        if found and found[0].score >= LEAST_SCORE:
+        if not chain.steps and clause.back and chain.scene.last is not None:
+            chain.classes |= pattern_classes(str(chain.scene.last.args.get("pattern", "*")))
+        found = intents(clause, self._tools, before=frozenset(chain.classes))
+        if found and found[0].score >= LEAST_SCORE and found[0].covers >= LEAST_COVER:
             extend(chain, clause, found[0])
             return _certainty(found, asked.fit)
         guess = self._guess(clause, asked)
@@ -128,25 +132,25 @@ class Router:
             name = "compute_numbers"
         return Intent(name, {}, 9.0, 1.0) if name in self._tools and name is not None else None
 
-    def _follows(self, chain: Chain, clause: Clause) -> bool:
-        return bool(chain.steps) or (clause.back and chain.scene.last is not None)
-
     def _guess(self, clause: Clause, asked: Asked) -> Intent | None:
         """The ranker's first, if it is sure enough: surer where the executor has lines that did not fit."""
         if not asked.ranked or clause.stranger is not None:
             return None
         tool = asked.ranked[0].tool
-        known = {line.executor: line for line in lines()}
-        if tool.name not in known:
+        if tool.name not in known():
             return Intent(tool.name, {}, 0.0, asked.fit) if asked.fit >= SURE else None
         named = frozenset().union(*(line.names for line in lines() if line.executor == tool.name))
         agrees = clause.head is None or clause.head.means(*named)
         lacks = fill(tool, clause.text, clause.slots)[1]
-        return Intent(tool.name, {}, 0.0, asked.fit) if asked.fit >= SURE_KNOWN and agrees and not lacks and not tool.mutates else None
+        return (
+            Intent(tool.name, {}, 0.0, asked.fit)
+            if asked.fit >= SURE_KNOWN and agrees and not lacks and not tool.mutates
+            else None
+        )
 
     def _steps(self, asked: Asked, chain: Chain, left: Sequence[Clause], certainty: float) -> Plan:
         steps = tuple(chain.steps)
-        wishes = self._wishes(left, steps[-1].executor)
+        wishes = self._wishes(left, steps[-1].executor, chain.classes)
         if left and any(self._tools[step.executor].mutates for step in steps):
             return self._unmet(asked, left, wishes, steps)
         if left:
@@ -154,7 +158,11 @@ class Router:
         notes = tuple(phrases.note(name, words, asked.language) for name, words in chain.notes)
         if chain.missing:
             return self._question(asked, steps, chain.missing, certainty, notes)
-        say = phrases.nothing(summary(left[0]), (), wishes[0].name if wishes else None, asked.language, _names(steps)) if left else ""
+        say = (
+            phrases.nothing(summary(left[0]), (), wishes[0].name if wishes else None, asked.language, _names(steps))
+            if left
+            else ""
+        )
         return self._plan(asked, Kind.STEPS, steps=steps, say=say, wishes=wishes, certainty=certainty, notes=notes)
 
     def _no_steps(self, asked: Asked, left: Sequence[Clause], refused: bool) -> Plan:
@@ -170,17 +178,15 @@ class Router:
         say = phrases.nothing(what, near, missing, asked.language, _names(done))
         return self._plan(asked, Kind.NOTHING, say=say, wishes=wishes, certainty=1.0 - asked.fit)
 
-    def _wishes(self, left: Sequence[Clause], source: str) -> tuple[Wish, ...]:
-        found = (wish(clause, source, self._tools) for clause in left[:1])
+    def _wishes(self, left: Sequence[Clause], source: str, about: Iterable[str] = ()) -> tuple[Wish, ...]:
+        found = (wish(clause, source, self._tools, about) for clause in left[:1])
         return tuple(each for each in found if each is not None)
 
     def _question(
         self, asked: Asked, steps: tuple[Step, ...], missing: str, certainty: float, notes: tuple[str, ...] = ()
     ) -> Plan:
         say = phrases.question(missing, self._tools.get(missing.rpartition(".")[0]), asked.language)
-        return self._plan(
-            asked, Kind.QUESTION, steps=steps, say=say, missing=missing, certainty=certainty, notes=notes
-        )
+        return self._plan(asked, Kind.QUESTION, steps=steps, say=say, missing=missing, certainty=certainty, notes=notes)
 
     def _answered(self, plan: Plan, text: str, slots: Sequence[Slot], scene: Scene) -> Plan | None:
         """The plan that was asked about with the answer in it; nothing if the text is no answer."""
@@ -209,7 +215,16 @@ class Router:
         notes: tuple[str, ...] = (),
     ) -> Plan:
         return Plan(
-            kind, Way.ROUTER, steps, say, missing, wishes, asked.ranked, round(min(1.0, max(0.0, certainty)), 3), asked.language, notes
+            kind,
+            Way.ROUTER,
+            steps,
+            say,
+            missing,
+            wishes,
+            asked.ranked,
+            round(min(1.0, max(0.0, certainty)), 3),
+            asked.language,
+            notes,
         )
 
 
@@ -222,6 +237,3 @@ def _certainty(found: Sequence[Intent], fit: float) -> float:
 
 def _names(steps: Sequence[Step]) -> str:
     return ", ".join(dict.fromkeys(step.executor for step in steps))
-
-
-Weight = Mapping[str, float]

@@ -1,10 +1,10 @@
 """The shape of a reply: the JSON Schema that a planning model has to fill in.
 
-A plan is ``{"steps": [{"find_files": {"path": "~/inbox"}}, ...]}``: each step is a table with one key, the tool, and its
-arguments. Beside the tools there are three words that are none: `ASK`, `ANSWER` and `MISSING`. The schema is made of the
-candidates' own arguments, cut down to what a grammar can hold: names, types, choices and what is required. A list of
-rows can only be what an earlier step gave, so it is a choice of references. Servers that know grammars cannot answer
-anything else; of the others the reply is checked against the same schema.
+A plan is ``{"steps": [{"find_files": {"path": "~/inbox"}}, ...]}``: each step is a table with one key, the tool, and
+its arguments. Beside the tools there are three words that are none: `ASK`, `ANSWER` and `MISSING`. The schema is made
+of the candidates' own arguments, cut down to what a grammar can hold: names, types, choices and what is required. A
+list of rows can only be what an earlier step gave, so it is a choice of references. Servers that know grammars cannot
+answer anything else; of the others the reply is checked against the same schema.
 
 Rules: made of manifests alone, never of content. Does not guarantee that what fits here can be called: the arguments
 are checked against the executor's own schema afterwards (`model_check`).
@@ -25,11 +25,18 @@ _KEPT = ("type", "enum", "required")
 Schema = dict[str, Any]
 
 
-def plan_shape(tools: Mapping[str, Sequence[str]], known: Mapping[str, Tool], first: int = 1) -> Schema:
-    """A whole plan over these tools, each with the arguments that may be given; its steps count from ``first``."""
+def plan_shape(
+    tools: Mapping[str, Sequence[str]],
+    known: Mapping[str, Tool],
+    first: int = 1,
+    *,
+    most: int = MOST_STEPS,
+    words: Sequence[str] = tuple(WORDS),
+) -> Schema:
+    """A plan over these tools, each with the arguments that may be given; its steps count from ``first``."""
     calls = [_call(known[name], shown, first) for name, shown in tools.items()]
-    words = [_one(name, _table({argument: {"type": "string"}})) for name, argument in WORDS.items()]
-    steps = {"type": "array", "minItems": 1, "maxItems": MOST_STEPS, "items": {"anyOf": [*calls, *words]}}
+    calls += [_one(name, _table({WORDS[name]: {"type": "string"}})) for name in words]
+    steps = {"type": "array", "minItems": 1, "maxItems": most, "items": {"anyOf": calls}}
     return _table({"steps": steps})
 
 

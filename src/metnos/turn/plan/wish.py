@@ -1,25 +1,26 @@
 """A wish: the executor that a request would need and that does not exist, named from the closed vocabulary.
 
-The verb comes from the request's verb, the object from its nouns and from what its slots are, the qualifier from the kind
-of file. Rules: particulars never enter the name or the summary, so the same wish in other words and with other files gives
-the same name and can recur. No word of the vocabulary, no wish. Does not judge whether the executor could be made.
+The verb comes from the request's verb, the object from its nouns and from what its slots are, the qualifier from the
+kind of file. Rules: particulars never enter the name or the summary, so the same wish in other words and with other
+files gives the same name and can recur. No word of the vocabulary, no wish. Does not judge whether the executor could
+be made.
 """
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from metnos.core.errors import ManifestError
 from metnos.executors import vocabulary
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan.clauses import PATTERNS, Clause, classes
-from metnos.turn.plan.lexicon import LIGHT, STOP, THING, VERB, Word
+from metnos.turn.plan.lexicon import THING, VERB, Word
 from metnos.turn.plan.records import REQUEST, Wish
 
 # Concepts of the lexicon that the vocabulary calls otherwise.
 VERBS = {
-    "note": "append", "cancel": "delete", "unpack": "extract", "mean": "compute", "median": "compute", "least": "compute",
-    "greatest": "compute", "print": "write", "buy": "get", "phone": "send", "make": "make",
+    "note": "append", "cancel": "delete", "unpack": "extract", "mean": "compute", "median": "compute",
+    "least": "compute", "greatest": "compute",
 }  # fmt: skip
 OBJECTS = {
     "article": "pages", "pixels": "images", "thumbnail": "images", "space": "disks", "full": "disks", "cpu": "host",
@@ -27,32 +28,36 @@ OBJECTS = {
     "size": "sizes", "until": "dates", "between": "dates", "frequent": "words",
 }  # fmt: skip
 OF_CLASS = (
-    ("image", "images"), ("audio", "audio"), ("video", "videos"), ("table", "tables"), ("pdf", "documents"), ("office", "documents"), ("html", "pages"),
-    ("archive", "archives"), ("text", "text"), ("url", "pages"), ("email", "mails"), ("folder", "folders"),
+    ("image", "images"), ("audio", "audio"), ("video", "videos"), ("table", "tables"), ("pdf", "documents"),
+    ("office", "documents"), ("html", "pages"), ("archive", "archives"), ("text", "text"), ("url", "pages"),
+    ("email", "mails"), ("folder", "folders"),
     ("file", "files"), ("files", "files"), ("date", "dates"), ("range", "dates"), ("quoted", "text"),
 )  # fmt: skip
-QUALIFIED = ("pdf", "html", "docx", "xlsx", "pptx", "csv", "json", "yaml", "toml", "xml", "sqlite", "markdown", "zip", "tar", "ics", "vcf")
 ABOUT_TEXT = ("translate", "summarise", "search", "replace", "count")
-QUESTION_VERB, NO_VERB = "get", "get"
+QUESTION_VERB = "get"
+ASKED_OF = {"weather": "get", "currencies": "convert"}  # whatever the verb of the question is
 _CLOSE = 0.82  # how alike a mistyped word must be
 _LONGEST = 120
 
 
-def wish(clause: Clause, source: str, existing: Iterable[str]) -> Wish | None:
-    """What the clause would need, or nothing if the vocabulary has no words for it."""
-    name = name_of(clause, set(existing))
+def wish(clause: Clause, source: str, existing: Iterable[str], about: Iterable[str] = ()) -> Wish | None:
+    """What the clause would need, or nothing if the vocabulary has no words for it.
+
+    ``about`` are the classes of what came before it, for a clause that speaks of *them*.
+    """
+    name = name_of(clause, set(existing), set(about))
     if name is None:
         return None
     inputs = tuple(dict.fromkeys(_input(slot) for slot in clause.slots))
     return Wish(name, source or REQUEST, summary(clause), inputs, (name.split("_")[1],))
 
 
-def name_of(clause: Clause, existing: set[str]) -> str | None:
+def name_of(clause: Clause, existing: set[str], about: set[str]) -> str | None:
     """The name, with a qualifier only where one helps: when the plain name is taken, it must say how it differs."""
-    verb, thing = _verb(clause), _object(clause)
-    if thing is None or (verb is None and clause.stranger is not None):
+    verb, thing = _verb(clause), _object(clause, about)
+    if thing is None or (verb is None and (clause.stranger or clause.head) is not None):
         return None
-    verb = verb or QUESTION_VERB
+    verb = ASKED_OF.get(thing) or verb or QUESTION_VERB
     if verb in ABOUT_TEXT and thing in ("files", "documents", "pages"):
         thing = "text"
     plain = f"{verb}_{thing}"
@@ -68,6 +73,8 @@ def summary(clause: Clause) -> str:
     for word in clause.words:
         if word.slot is not None:
             parts.append(f"<{_input(word.slot)}>")
+        elif word.unknown and word.raw[0].isupper() and parts:
+            parts.append("<name>")
         elif not word.mark:
             parts.append(word.raw.casefold())
     return " ".join(parts)[:_LONGEST]
@@ -83,7 +90,7 @@ def _verb(clause: Clause) -> str | None:
     return _nearest((word for word in clause.words if word.unknown), known) if clause.stranger else None
 
 
-def _object(clause: Clause) -> str | None:
+def _object(clause: Clause, about: set[str]) -> str | None:
     known = vocabulary.load().objects
     things = [
         found
@@ -94,7 +101,7 @@ def _object(clause: Clause) -> str | None:
     ]
     if things:
         return things[0]
-    there = set().union(*map(classes, clause.slots)) if clause.slots else set()
+    there = set().union(*map(classes, clause.slots)) | (about if clause.back else set())
     for each, thing in OF_CLASS:
         if there & {each, f"{each}s"}:
             return thing
@@ -103,7 +110,7 @@ def _object(clause: Clause) -> str | None:
 
 def _qualifiers(clause: Clause) -> list[str]:
     endings = [PurePosixPath(str(slot.value)).suffix[1:].lower() for slot in clause.slots if _is_file(slot)]
-    return [each for each in endings if each in QUALIFIED]
+    return [each for each in endings if each in vocabulary.load().qualifiers]
 
 
 def _nearest(words: Iterable[Word], known: Iterable[str]) -> str | None:
@@ -134,8 +141,3 @@ def _is_known(name: str) -> bool:
     except ManifestError:
         return False
     return True
-
-
-def content(words: Sequence[Word]) -> list[Word]:
-    """The words that say something."""
-    return [word for word in words if not word.mark and not word.stop and not word.of_kind(LIGHT) and not word.of_kind(STOP)]

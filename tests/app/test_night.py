@@ -1,0 +1,102 @@
+"""The jobs of a real workspace. That they come by themselves is shown in `tests/api/test_daemon.py`."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from executors.hands import give
+from metnos.app import App
+from metnos.app import night as building
+from metnos.core.clock import MovableClock
+from metnos.executors import index
+from metnos.night.jobs import Night
+from metnos.night.records import State
+
+JOBS = ["catch_up", "conversations", "uses", "undo", "executors", "audit", "backup"]
+
+
+@pytest.fixture
+def night(equipped: App) -> Night:
+    return building.build(equipped)
+
+
+def told(night: Night) -> list[str]:
+    return [f"{each.kind}: {each.text}" for each in night.notices.unseen()]
+
+
+def test_a_sound_workspace_has_nothing_to_tell(night: Night, equipped: App) -> None:
+    made = night.run_all()
+    assert [run.job for run in made] == JOBS
+    assert {run.state for run in made} == {State.DONE}, made
+    counts = {run.job: run.counts for run in made}
+    assert counts["executors"] == {"executors": 50, "wrong": 0}
+    assert counts["audit"]["faults"] == 0
+    assert told(night) == []
+
+
+def test_without_the_backup_there_is_none(equipped: App) -> None:
+    equipped.set_setting("night.backup", "false")
+    opened = App.open(equipped.workspace, equipped.clock)
+    assert [job.name for job in building.jobs(opened)] == JOBS[:-1]
+
+
+def test_the_hour_is_the_setting(equipped: App, clock: MovableClock) -> None:
+    equipped.set_setting("night.at", "23:30")
+    night = building.build(App.open(equipped.workspace, equipped.clock))
+    assert f"{night.wake(clock.now()).astimezone():%H:%M}" == "23:30"
+
+
+def test_an_executor_that_was_tampered_with_is_told_by_name(night: Night, equipped: App) -> None:
+    assert equipped.catalog.get("find_files")  # whatever is shipped is put right when it is first asked for
+    with (equipped.workspace.executors / "find_files" / "executor.py").open("a") as file:
+        file.write("\n")
+    assert night.run_now("executors").counts["wrong"] == 1
+    (said,) = told(night)
+    assert said.startswith("executors: the executor find_files is not as it should be: ")
+    night.run_now("executors")
+    assert len(told(night)) == 1  # not again before it was seen
+
+
+def test_a_broken_audit_is_told(night: Night, equipped: App) -> None:
+    log = equipped.workspace.audit / "2026-11.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"workspace created", b"workspace cleaned"))
+    assert night.run_now("audit").counts["faults"] > 0
+    (said,) = told(night)
+    assert said.startswith("audit: the audit is broken: ")
+    assert said.endswith("See: metnos audit verify")
+
+
+def test_old_uses_are_forgotten(night: Night, equipped: App, clock: MovableClock) -> None:
+    give(equipped, "def run(args, ctx):\n    return {'entries': []}\n")
+    executor = equipped.catalog.get("read_files")
+    for days in (0, 399, 401):
+        at = clock.now() - timedelta(days=days)
+        index.record_use(equipped.catalog.db, index.Use("read_files", executor.digest, at, ok=True))
+    assert night.run_now("uses").counts == {"forgotten": 1}
+
+
+def test_what_is_too_old_to_be_undone_is_forgotten(night: Night) -> None:
+    assert night.run_now("undo").counts == {"forgotten": 0}
+
+
+def test_backups_are_made_and_the_oldest_of_them_go(night: Night, equipped: App, clock: MovableClock) -> None:
+    folder = equipped.workspace.root.parent / "metnos-backups"
+    folder.mkdir()
+    (folder / "metnos-20200101T000000Z.tar.gz").write_text("made by hand")
+    (equipped.workspace.root / ".run").mkdir()
+    equipped.set_setting("night.keep_backups", "2")
+    night = building.build(App.open(equipped.workspace, clock))
+    names = []
+    for _ in range(4):
+        run = night.run_now("backup")
+        assert run.state is State.DONE, run.message
+        names.append(Path(run.message).name)
+        clock.move(timedelta(days=1))
+    assert {path.name for path in folder.iterdir()} == {"metnos-20200101T000000Z.tar.gz", *names[-2:]}
+
+
+def test_a_backup_that_cannot_be_made_fails_and_says_why(equipped: App, clock: MovableClock) -> None:
+    equipped.set_setting("backup.folder", str(equipped.workspace.root / "inside"))
+    run = building.build(App.open(equipped.workspace, clock)).run_now("backup")
+    assert (run.state, run.message) == (State.FAILED, "a backup cannot lie inside the workspace")

@@ -1,0 +1,100 @@
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from metnos.app import App
+from metnos.app import night as building
+from metnos.cli import Choice
+from metnos.cli import jobs as commands
+from metnos.cli.notices import fetching
+from metnos.core.clock import MovableClock
+from metnos.core.errors import DaemonError, UsageError
+from metnos.night import desktop
+from metnos.night.notices import News
+
+JOBS = ["catch_up", "conversations", "uses", "undo", "executors", "audit", "backup"]
+
+
+@pytest.fixture
+def house(equipped: App, monkeypatch: pytest.MonkeyPatch) -> App:
+    monkeypatch.setattr(commands, "open_app", lambda _: equipped)
+    monkeypatch.setattr(desktop, "_FOLDERS", ())  # nothing comes up on the desktop of whoever runs the tests
+    return equipped
+
+
+def type_in(*line: str) -> Result:
+    return CliRunner().invoke(commands.jobs, line, obj=Choice(None), standalone_mode=False)
+
+
+def data(*line: str) -> Any:
+    return json.loads(type_in(*line, "--json").stdout)
+
+
+def test_before_anything_ran(house: App) -> None:
+    assert [line.split()[0] for line in type_in("list").stdout.splitlines()] == ["job", *JOBS]
+    assert [(each["job"], each["verdict"], each["last"]) for each in data("list")] == [
+        (name, "due", None) for name in JOBS
+    ]
+    assert type_in("log").stdout == "Nothing ran yet.\n"
+    assert data("log") == []
+
+
+def test_what_is_due_runs_and_then_nothing_is(house: App) -> None:
+    done = type_in("run")
+    assert (done.exit_code, done.return_value) == (0, 0)
+    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == JOBS
+    assert type_in("run").stdout == "Nothing is due.\n"
+    assert data("run") == []
+    assert [each["verdict"] for each in data("list")] == ["done"] * 7
+    logged = data("log", "-n", "3")
+    assert [(each["job"], each["state"], each["by_hand"]) for each in logged] == [
+        (name, "done", False) for name in JOBS[:-4:-1]
+    ]
+
+
+def test_one_by_its_name_and_all_of_them(house: App, clock: MovableClock) -> None:
+    (run,) = data("run", "audit")
+    assert (run["job"], run["by_hand"], run["night"]) == ("audit", True, "2026-11-15")
+    clock.move(timedelta(seconds=1))
+    assert [each["job"] for each in data("run", "--night")] == JOBS
+    assert "done, by hand" in type_in("log").stdout
+
+
+def test_wrong_words(house: App) -> None:
+    assert isinstance(type_in("run", "dance").exception, UsageError)
+    assert isinstance(type_in("run", "audit", "--night").exception, UsageError)
+
+
+def test_what_fails_fails_here_too(house: App) -> None:
+    house.set_setting("backup.folder", str(house.workspace.root / "inside"))
+    opened = App.open(house.workspace, house.clock)
+    house.__dict__["loaded"] = opened.loaded
+    done = type_in("run", "backup")
+    assert done.return_value == 1
+    assert "a backup cannot lie inside the workspace" in done.stdout
+    assert "failed" in type_in("list").stdout
+
+
+def test_what_runs_elsewhere_is_not_run_here(house: App) -> None:
+    runs = building.build(house).runs
+    assert runs.begin("audit", house.clock.now().date()) is not None
+    assert isinstance(type_in("run", "audit").exception, DaemonError)
+
+
+def test_the_next_reminder_is_mentioned(house: App, clock: MovableClock) -> None:
+    due = clock.now() + timedelta(hours=1)
+    line = {"id": 1, "text": "tea", "due": due.isoformat(), "done": False}
+    (house.workspace.notes / "reminders.jsonl").write_text(json.dumps(line) + "\n")
+    assert f"{due.astimezone():%H:%M}" in type_in("list").stderr
+
+
+def test_what_was_not_seen_is_brought_once_with_and_without_the_daemon(house: App, clock: MovableClock) -> None:
+    building.build(house).notices.tell([News("audit", "broken")])
+    line = {"id": 1, "text": "tea", "due": clock.now().isoformat(), "done": False}
+    (house.workspace.notes / "reminders.jsonl").write_text(json.dumps(line) + "\n")
+    fetch = fetching(house)
+    assert fetch() == ["audit: broken", "reminder: tea"]
+    assert fetch() == fetching(house)() == []

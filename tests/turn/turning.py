@@ -1,0 +1,62 @@
+"""Taking turns in tests: run one to its end, with the owner's answers given beforehand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from metnos.app import App
+from metnos.grimoire.trace import Trace
+from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.turn.events import Answer, Answered, Event, Wanted
+from metnos.turn.loop import Turn
+
+OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
+
+
+@dataclass
+class Taken:
+    """A turn that was taken: everything it told, what it asked, and its trace."""
+
+    events: list[Event] = field(default_factory=list)
+    wanted: list[Wanted] = field(default_factory=list)
+    trace: Trace | None = None
+
+    @property
+    def ended(self) -> Answered:
+        last = self.events[-1]
+        assert isinstance(last, Answered)
+        return last
+
+
+def take(
+    app: App,
+    text: str,
+    answers: Sequence[Answer | None] = (),
+    *,
+    cwd: Path | None = None,
+    conversation: str = "",
+    dry_run: bool = False,
+    principal: Principal = OWNER,
+) -> Taken:
+    """Ask for something and follow it to the end. Whatever is asked beyond ``answers`` is left for later."""
+    request = app.turns.request(
+        text, principal=principal, cwd=cwd or Path.home(), conversation=conversation, dry_run=dry_run
+    )
+    return follow(app, app.turns.run(request), answers)
+
+
+def follow(app: App, turn: Turn, answers: Sequence[Answer | None] = ()) -> Taken:
+    taken, waiting = Taken(), list(answers)
+    sent: Answer | None = None
+    while True:
+        try:
+            event = turn.send(sent)
+        except StopIteration:
+            break
+        sent = None
+        taken.events.append(event)
+        if isinstance(event, Wanted):
+            taken.wanted.append(event)
+            sent = waiting.pop(0) if waiting else None
+    taken.trace = app.medium.load(taken.ended.turn)
+    return taken
