@@ -37,7 +37,7 @@ def test_the_form_of_a_request(text: str, expected: str) -> None:
         ("read report.pdf", 'Read "La mia tesi.pdf", thanks!'),
         ("what is 3 plus 4?", "what is 1,250.5 plus 12?"),
         ("fetch https://example.org/a", "fetch http://localhost:8000/b/c"),
-        ("list the files changed on 3 May 2025", "list the files changed yesterday"),
+        ("list the files changed on 3 May 2025", "list the files changed on 2024-01-05"),
         ("moving a.txt to ~/b", "move c.txt to ~/d"),
         ("trova i pdf in ~/a", "Per favore, trovami i PDF in ~/b"),
         ("sposta la foto a.jpg nella cartella Vacanze", "puoi spostare le foto b.jpg nella cartella Mare 2024?"),

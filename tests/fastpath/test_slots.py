@@ -74,8 +74,8 @@ def test_a_whole_request(text: str, expected: list[str]) -> None:
 
 anything = st.text(st.characters(), max_size=300)
 pieces = st.sampled_from(
-    "~/a.txt ../b/ *.pdf 'x y' \"~/a b\" http://a.org/x a@b.org report.pdf 3 4,5 1.234 10 MB GB May maggio yesterday ieri"
-    " last ultimi week mesi at alle 5pm 18:30 older than più vecchi di un anno folder cartella Documenti my downloads here"
+    "~/a.txt ../b/ *.pdf 'x y' \"~/a b\" http://a.org/x a@b.org report.pdf 3 4,5 1.234 10 MB GB May maggio yesterday"
+    " ieri last ultimi week mesi at alle 5pm 18:30 older than più vecchi di un anno folder cartella Documenti my downloads here"
     " qui and e , . ( ) ' \" « » first ten più grandi between tra from dal to al 2025 2026-01-01 half mezza ora hours"
     " moves copia in nella into as \u202e \x00 \n".split(" ")
 )

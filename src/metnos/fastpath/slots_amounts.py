@@ -96,7 +96,7 @@ def counts(source: Source) -> Iterator[Slot]:
 
 
 def _attached(source: Source, match: re.Match[str]) -> bool:
-    """A unit of one letter counts only right behind its figures, bytes excepted; a small m, g or t is something else."""
+    """A unit of one letter counts only right behind its figures, but for bytes; a small m, g or t is none."""
     place = match.start("u")
     return source.text[place] == "B" or (place == match.end("n") and source.text[place] in "kKMGT")
 

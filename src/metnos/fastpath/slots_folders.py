@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import Source, words
-from metnos.fastpath.slots_words import MOVING, PLACING, verb_before, words_before
+from metnos.fastpath.slots_words import MOVING, PLACING, Verbs, words_before
 
 _FAMILIES = (
     ("Downloads", "Scaricati", "Download"), ("Documents", "Documenti"), ("Desktop", "Scrivania"),
@@ -97,12 +97,13 @@ def slots(source: Source) -> Iterator[Slot]:
 
 def targets(source: Source) -> Iterator[Slot]:
     """Capital words where a place is expected: `copy it into Backup`."""
+    verbs = Verbs(source.low)
     for match in _TARGET.finditer(source.low):
         word = _CAPITAL.match(source.text, match.end())
         if word is None or not word[0][0].isupper() or word[0].isupper() or word[0].lower() in _NOT_PLACES:
             continue
         preposition = match[0].strip()
-        verb, _ = verb_before(source.low, match.start())
+        verb, _ = verbs.before(match.start())
         if preposition in _STRONG or verb in MOVING or (verb in PLACING and preposition not in _AWAY):
             end = _run(source, word.start(), word.end())
             name = source.text[word.start() : end]

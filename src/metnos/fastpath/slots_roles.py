@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from metnos.fastpath.slots_paths import ARCHIVES, extension
 from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import MARKS, NUMBER_MARK, Source, with_role, words
-from metnos.fastpath.slots_words import CHANGING, DOING, MOVING, PLACING, verb_before, words_after, words_before
+from metnos.fastpath.slots_words import CHANGING, DOING, MOVING, PLACING, Verbs, words_after, words_before
 
 _PLACES = frozenset({Kind.PATH, Kind.FOLDER, Kind.NAME, Kind.URL, Kind.GLOB, Kind.FILES})
 _AMOUNTS = frozenset({Kind.SIZE, Kind.NUMBER})
@@ -114,6 +114,7 @@ _REPLACING = frozenset(words("replace substitute swap change sostituisci rimpiaz
 def assign(source: Source) -> list[Slot]:
     """The slots in order, each with its role."""
     ordered = sorted(source.slots, key=lambda slot: slot.start)
+    verbs = Verbs(source.low)
     done: list[Slot] = []
     for place, slot in enumerate(ordered):
         if slot.role or slot.kind not in _PLACES | _AMOUNTS | _DAYS | {Kind.QUOTED}:
@@ -125,9 +126,9 @@ def assign(source: Source) -> list[Slot]:
         elif slot.kind in _DAYS:
             role = _day_role(source, slot, words)
         elif slot.kind is Kind.QUOTED:
-            role = _quote_role(words, done, slot, source)
+            role = _quote_role(words, done, slot, source, verbs)
         else:
-            role = _place_role(source, slot, words, done, ordered[place + 1 :])
+            role = _place_role(source, slot, words, done, ordered[place + 1 : place + 1 + _NEAR], verbs)
         done.append(with_role(slot, role))
     return done
 
@@ -192,10 +193,10 @@ def _day_role(source: Source, slot: Slot, words: list[str]) -> str:
     return "after" if onwards or after[:2] == ["in", "poi"] else _IN
 
 
-def _quote_role(words: list[str], done: Sequence[Slot], slot: Slot, source: Source) -> str:
+def _quote_role(words: list[str], done: Sequence[Slot], slot: Slot, source: Source, verbs: Verbs) -> str:
     if inherited := _inherited(words, done, slot, source):
         return inherited.role
-    verb, _ = verb_before(source.low, slot.start)
+    verb, _ = verbs.before(slot.start)
     if words and verb in _REPLACING and words[-1] in {"by", "with", "con", "per"}:
         return "with"
     if words and verb in _REPLACING and words[-1] in {"in", "a", "to", "into"}:
@@ -212,7 +213,7 @@ def _inherited(words: list[str], done: Sequence[Slot], slot: Slot, source: Sourc
     return done[-1] if same and between and set(between) <= _JOINS else None
 
 
-def _place_role(source: Source, slot: Slot, words: list[str], done: Sequence[Slot], rest: Sequence[Slot]) -> str:
+def _place_role(source: Source, slot: Slot, words: list[str], done: Sequence[Slot], rest: Sequence[Slot], verbs: Verbs) -> str:
     if inherited := _inherited(words, done, slot, source):
         return inherited.role
     before = _without(words, _SKIPPED)
@@ -223,17 +224,18 @@ def _place_role(source: Source, slot: Slot, words: list[str], done: Sequence[Slo
         return preposition
     if preposition == "of":
         return _IN if slot.kind is Kind.FOLDER or (slot.kind is Kind.PATH and not extension(slot.value)) else ""
-    verb, where = verb_before(source.low, slot.start)
+    verb, _ = verbs.before(slot.start)
     if preposition == "into" or (preposition == _TO and verb in DOING):
         return _TO
     if preposition != _IN:
         return ""
-    return _TO if _goes_there(source, slot, verb, where, done, rest) else _IN
+    return _TO if _goes_there(source, slot, done, rest, verbs) else _IN
 
 
-def _goes_there(source: Source, slot: Slot, verb: str, where: int, done: Sequence[Slot], rest: Sequence[Slot]) -> bool:
+def _goes_there(source: Source, slot: Slot, done: Sequence[Slot], rest: Sequence[Slot], verbs: Verbs) -> bool:
     """Whether *in* says where things go."""
-    if verb not in DOING or _better_place(source, slot, verb, rest):
+    verb, where = verbs.before(slot.start)
+    if verb not in DOING or _better_place(source, slot, rest, verbs):
         return False
     if verb in PLACING or verb in MOVING:
         return True
@@ -242,10 +244,11 @@ def _goes_there(source: Source, slot: Slot, verb: str, where: int, done: Sequenc
     return named or converted or (extension(str(slot.value)) in ARCHIVES and verb in CHANGING)
 
 
-def _better_place(source: Source, slot: Slot, verb: str, rest: Sequence[Slot]) -> bool:
+def _better_place(source: Source, slot: Slot, rest: Sequence[Slot], verbs: Verbs) -> bool:
     """Whether a slot behind this one, of the same verb, is the place where things go."""
-    for later in rest[:_NEAR]:
-        if later.kind not in _PLACES or verb_before(source.low, later.start)[0] != verb:
+    verb, _ = verbs.before(slot.start)
+    for later in rest:
+        if later.kind not in _PLACES or verbs.before(later.start)[0] != verb:
             continue
         before = _without(words_before(source.low, later.start), _SKIPPED)
         if before and _PREPOSITIONS.get(before[-1], "") in {"into", _TO, _IN}:

@@ -1,6 +1,7 @@
-"""Words that several rules share: verbs by what they do with a place, and a way to look at the words before one."""
+"""Words that several rules share: verbs by what they do with a place, and ways to look at what stands before one."""
 
 import re
+from bisect import bisect_left
 
 from metnos.fastpath.slots_source import FILL, NUMBER_FILL, NUMBER_MARK, words
 
@@ -40,6 +41,7 @@ DOING = PLACING | MOVING | CHANGING
 _VERBS = DOING | OTHER
 _WORD = re.compile(r"[a-z]+")
 _TOKEN = re.compile(f"[a-z]+'?|[<>]=?|[≥≤]|[{NUMBER_MARK}\ue000-\ue0f0]|[^a-z {FILL}{NUMBER_FILL}]")
+_SENTENCE = 400  # characters; a verb further back belongs to something else
 _REACH = 56  # characters; as far back as the longest phrase that gives a role
 
 
@@ -55,14 +57,17 @@ def words_after(low: str, place: int) -> list[str]:
     return _TOKEN.findall(low[place : place + 24])
 
 
-def verb_before(low: str, place: int) -> tuple[str, int]:
-    """The nearest verb before a place and where it stands; an empty word if there is none."""
-    end = place
-    while (space := low.rfind(" ", 0, end)) >= 0 or end > 0:
-        word = _WORD.search(low, space + 1, end)
-        if word is not None and word[0] in _VERBS:
-            return word[0], word.start()
-        if place - space > 400 or space < 0:
-            break
-        end = space
-    return "", 0
+class Verbs:
+    """The verbs of a request, to be asked for the nearest one before a place."""
+
+    def __init__(self, low: str) -> None:
+        found = [match for match in _WORD.finditer(low) if match[0] in _VERBS]
+        self._starts = [match.start() for match in found]
+        self._words = [match[0] for match in found]
+
+    def before(self, place: int) -> tuple[str, int]:
+        """The verb and where it stands; an empty word if there is none near."""
+        index = bisect_left(self._starts, place) - 1
+        if index < 0 or place - self._starts[index] > _SENTENCE:
+            return "", 0
+        return self._words[index], self._starts[index]

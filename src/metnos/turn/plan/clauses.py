@@ -70,6 +70,8 @@ class Clause:
     def head(self) -> Word | None:
         """The verb that says what to do: the first that no determiner makes a noun."""
         for before, word in zip((None, *self.words), self.words, strict=False):
+            if word.means("where", "what"):
+                continue
             if word.of_kind(VERB) and not (before is not None and before.text in DETERMINERS):
                 return word
         return None

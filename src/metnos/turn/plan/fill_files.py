@@ -101,6 +101,8 @@ def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, A
             found["order"] = slot.value
         elif slot.kind == "count":
             found["limit"] = slot.value
+            if slot.role == "last":
+                found.setdefault("order", "newest")
     if clause.said("hidden"):
         found["hidden"] = True
     return found | ages(slots, now)

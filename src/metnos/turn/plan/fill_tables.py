@@ -15,6 +15,7 @@ from metnos.turn.plan.patterns import comparisons, pattern, works
 
 _SIGNS = {">": "greater", "<": "less", ">=": "at_least", "<=": "at_most", "≥": "at_least", "≤": "at_most",
           "=": "equals", "==": "equals", "!=": "not"}  # fmt: skip
+_CONCEPTS = {"sum": "sum", "mean": "mean", "median": "median", "least": "min", "greatest": "max", "howmuch": "sum"}
 _NO_COLUMN = frozenset((
     "the", "of", "in", "from", "by", "column", "columns", "colonna", "rows", "row", "righe", "file", "table", "each",
     "all", "a", "an", "di", "per", "il", "la", "del", "della", "number", "words", "values", "with", "and", "e", "that",
@@ -59,7 +60,7 @@ def wanted(clause: Clause) -> Wanted:
         rest = pattern(f"tables.{name}").sub(" ", rest)
     conditions = _conditions(rest)
     rest = pattern("tables.condition").sub(" ", pattern("tables.signed").sub(" ", rest))
-    aggregates = _aggregates(rest)
+    aggregates = _aggregates(clause, rest)
     counted = clause.said("count")
     by = _by(rest) if aggregates or counted or clause.said("group", "howmuch", "sum", "mean") else []
     aggregates = [each for each in aggregates if each["column"] not in by]
@@ -91,7 +92,7 @@ def _conditions(text: str) -> list[dict[str, Any]]:
     return [found[start] for start in sorted(found)]
 
 
-def _aggregates(text: str) -> list[dict[str, Any]]:
+def _aggregates(clause: Clause, text: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for place in ("aggregate", "after"):
         for match in pattern(f"tables.{place}").finditer(text):
@@ -100,8 +101,11 @@ def _aggregates(text: str) -> list[dict[str, Any]]:
             if name is not None and what is not None:
                 found.append({"column": name, "do": what})
         if found:
-            break
-    return found
+            return found
+    what = next((work for concept, work in _CONCEPTS.items() if clause.said(concept)), None)
+    named = pattern("tables.column_named").search(text)
+    name = _name(named, "column") if named is not None else None
+    return [{"column": name, "do": what}] if what is not None and name is not None else []
 
 
 def _by(text: str) -> list[str]:

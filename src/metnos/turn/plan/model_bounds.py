@@ -48,6 +48,7 @@ _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # paths and addresses do not depend
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>|]+", re.IGNORECASE)
 _REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)\.(?:entries|results)(?:\[\d+\])?\.(\w+)\s*\}\}")
 _WORD = re.compile(r"[^\W\d_]+")
+_PORTS = {"http": 80, "https": 443}
 _PATH_FIELDS = frozenset({"path", "to"})
 
 
@@ -230,8 +231,10 @@ def _address(text: str) -> str:
 
 
 def _host(address: str) -> str:
+    """Who an address leads to: the host and the port, since another port is somebody else."""
     try:
-        return canonical_host(urlsplit(address).hostname or "-")
+        parts = urlsplit(address)
+        return f"{canonical_host(parts.hostname or '-')}:{parts.port or _PORTS.get(parts.scheme.lower(), 0)}"
     except (ManifestError, ValueError):
         return ""
 
