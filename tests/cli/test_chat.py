@@ -146,8 +146,8 @@ class TestTerminals:
         program = Program(PROGRAM, columns=30, **variables).wait_for(">")
         program.type("move\r").wait_for("Do this?").type("n\n").wait_for("Not done: you said no.").wait_for(">")
         program.type("sleep\r").wait_for("this takes a while")
-        program.type("\x03").wait_for("Cancelled.")
-        assert leave(program) == 0
+        program.type("\x03").wait_for("Cancelled.").wait_for(">").type("/quit\r")
+        assert program.end() == 0
         if "NO_COLOR" in variables:
             assert not re.search(r"\x1b\[(\d+;)*3\d(;\d+)*m", program.seen)
         if "TERM" in variables:

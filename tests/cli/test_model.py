@@ -165,7 +165,7 @@ def test_one_outside_is_asked_about_with_what_leaves(workspace: Workspace) -> No
     line = ["--workspace", str(workspace.root), "model", "use", "main", "gpt", "--url", "https://api.example.org/v1"]
     ran = metnos(*line)
     assert ran.code == 2
-    assert "api.example.org is outside this machine" in ran.err
+    assert "api.example.org is outside the home" in ran.err
     assert "what executors return" in ran.err
     assert "--yes" in ran.err
     assert models(workspace).main.url == ""
@@ -175,11 +175,11 @@ def test_one_outside_is_asked_about_with_what_leaves(workspace: Workspace) -> No
 
 @pytest.mark.slow
 def test_one_outside_at_a_terminal(workspace: Workspace) -> None:
-    line = ["--workspace", str(workspace.root), "model", "use", "main", "gpt", "--url", "http://192.168.1.7/v1"]
+    line = ["--workspace", str(workspace.root), "model", "use", "main", "gpt", "--url", "http://box.example/v1"]
     assert "not encrypted" in on_a_terminal(*line, typed="n\n").out
     assert models(workspace).main.url == ""
     assert on_a_terminal(*line, typed="y\n").code == 0
-    assert models(workspace).main.url == "http://192.168.1.7/v1"
+    assert models(workspace).main.url == "http://box.example/v1"
 
 
 # -- test

@@ -59,6 +59,7 @@ AMOUNTS = [
     ("the biggest files", ["order largest"]),
     ("i file più pesanti", ["order largest"]),
     ("the smallest ones", ["order smallest"]),
+    ("rendi più piccole le immagini", ["files *.jpg|*.jpeg|*.png|*.heic|*.gif|*.webp"]),
     ("i più piccoli", ["order smallest"]),
     ("the most recent photo.jpg", ["order newest", "name photo.jpg"]),
     ("i file più recenti", ["order newest"]),

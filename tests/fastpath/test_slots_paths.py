@@ -26,6 +26,9 @@ OPEN = [
     ("file:///tmp/a.txt", ["path /tmp/a.txt"]),
     ("C:\\Users\\me\\a.txt", ["path C:\\Users\\me\\a.txt"]),
     ("in docs/guide", ["path docs/guide @in"]),
+    ("crea la cartella ~/Tasse 2026", ["path ~/Tasse 2026"]),
+    ("make the directory ~/Old Stuff, please", ["path ~/Old Stuff"]),
+    ("da Scaricati a Documenti/Bollette", ["folder ~/Scaricati @from", "path Documenti/Bollette"]),
     # what only looks like one
     ("this and/or that", []),
     ("questo e/o quello", []),

@@ -1,6 +1,6 @@
 import pytest
 
-from metnos.models.address import at_home, host, shown
+from metnos.models.address import at_home, host, on_this_machine, shown
 
 
 @pytest.mark.parametrize(
@@ -15,14 +15,21 @@ from metnos.models.address import at_home, host, shown
 )
 def test_loopback_is_at_home(url: str) -> None:
     assert at_home(url)
+    assert on_this_machine(url) == ("localhost" not in url)
+
+
+@pytest.mark.parametrize("url", ["http://192.168.1.7:11434/v1", "http://10.0.0.1", "http://[fd00::1]/v1"])
+def test_so_are_private_addresses_as_the_policy_has_it(url: str) -> None:
+    assert at_home(url)
+    assert not on_this_machine(url)
 
 
 @pytest.mark.parametrize(
     "url",
     [
         "https://api.openai.com/v1",
-        "http://192.168.1.7:11434/v1",
-        "http://10.0.0.1",
+        "http://nas.local/v1",
+        "http://169.254.169.254/v1",
         "http://localhost.example.org/v1",
         "http://127.0.0.1@example.org/v1",
         "http://127.0.0.1.example.org",

@@ -32,7 +32,7 @@ def test_reading_needs_no_question(equipped: App, inbox: Path) -> None:
     assert [step.executor for step in taken.trace.steps] == ["find_files"]
     assert taken.trace.path == "router"
     assert taken.trace.canonical
-    assert taken.trace.candidates[0]["executor"] == "find_files"
+    assert "find_files" in [each["executor"] for each in taken.trace.candidates]
 
 
 def test_every_step_has_its_audit_line(equipped: App, inbox: Path) -> None:

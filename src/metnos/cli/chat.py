@@ -6,7 +6,6 @@ error is said, and the chat goes on. What begins with a slash is a command of th
 
 import re
 import shlex
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -76,23 +75,28 @@ class Conversation:
         while True:
             try:
                 text = read().strip()
-                if not text:
-                    continue
-                if text == "/new":
-                    return True
-                if text == "/quit":
-                    return False
-                self.take(text)
             except EOFError:
                 return False
             except KeyboardInterrupt:
                 continue
-            except (MetnosError, click.ClickException) as error:
-                _show(error)
-            except OSError as error:
-                # As in `main`: whatever the system refuses is a sentence, and no reason to end.
-                show_error(MetnosError(f"the system refused: {error.strerror or error}"))
-            click.echo()
+            if text in ("/new", "/quit"):
+                return text == "/new"
+            if text:
+                self._try(text)
+                click.echo()
+
+    def _try(self, text: str) -> None:
+        """Take a line; whatever goes wrong is said, and the chat goes on."""
+        try:
+            self.take(text)
+        except click.ClickException as error:
+            error.show()
+        except MetnosError as error:
+            show_error(error)
+        except OSError as error:
+            show_error(MetnosError(f"the system refused: {error.strerror or error}"))
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
 
     def take(self, text: str) -> None:
         """One line that the owner typed."""
@@ -140,13 +144,6 @@ def _is_command(name: str) -> bool:
     return name in {"dry", "help"} or (name in COMMANDS and name not in _ELSEWHERE)
 
 
-def _show(error: MetnosError | click.ClickException) -> None:
-    if isinstance(error, click.ClickException):
-        error.show()
-    else:
-        show_error(error)
-
-
 def _show_help() -> None:
     click.echo("Say what you want in your own words: find the PDFs in ~/Documents that are larger than 1 MB")
     for name, what in _HELP:
@@ -163,7 +160,7 @@ def _reader(workspace: Workspace, notices: Notices) -> Read:
     session = _session(workspace)
 
     def read() -> str:
-        _tell(notices)
+        _tell(_news(notices))
         return session.prompt(pre_run=lambda: _watch(session, notices))
 
     return read
@@ -230,17 +227,21 @@ def _watch(session: "PromptSession[str]", notices: Notices) -> None:
     async def watch() -> None:
         while True:
             await asyncio.sleep(_POLL_S)
-            found = notices()
+            found = _news(notices)
             if found:
-                await run_in_terminal(partial(_print_notices, found))
+                await run_in_terminal(partial(_tell, found))
 
     session.app.create_background_task(watch())
 
 
-def _tell(notices: Notices) -> None:
-    _print_notices(notices())
+def _news(notices: Notices) -> list[str]:
+    """What there is to tell. What cannot be read now is told later: it must not stand between the owner and a chat."""
+    try:
+        return notices()
+    except MetnosError:
+        return []
 
 
-def _print_notices(found: list[str]) -> None:
+def _tell(found: list[str]) -> None:
     for text in found:
-        click.secho(f"• {inert(' '.join(text.split()))}", fg="yellow", file=sys.stdout)
+        click.secho(f"• {inert(' '.join(text.split()))}", fg="yellow")

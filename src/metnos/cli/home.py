@@ -57,9 +57,10 @@ def home(choice: Choice) -> int:
 
 
 def _talk(choice: Choice) -> int:
-    from metnos.cli.chat import chat  # heavy, and the first screen alone does not need it
+    from metnos.cli.chat import chat  # heavy, and the first screen alone does not need them
+    from metnos.cli.notices import fetching
 
-    return chat(choice)
+    return chat(choice, fetching(open_app(choice)))
 
 
 def _show_next() -> None:

@@ -88,7 +88,7 @@ def _tier_row(tier: str, serving: ModelSettings | None, own: ModelSettings) -> d
         return row | {"model": name, "where": "in Metnos itself", "provider": "local"}
     url = serving.url or address.ANTHROPIC
     outside = not address.at_home(url)
-    where = f"{address.shown(url)}{' (outside this machine)' if outside else ''}"
+    where = f"{address.shown(url)}{' (outside the home)' if outside else ''}"
     return row | {"model": name, "where": where, "provider": serving.provider, "url": url, "outside": outside}
 
 
@@ -171,7 +171,7 @@ def _checked(**values: str) -> ModelSettings:
 
 
 def _warn(url: str) -> None:
-    click.secho(f"{address.host(url)} is outside this machine.", fg="yellow", bold=True, err=True)
+    click.secho(f"{address.host(url)} is outside the home.", fg="yellow", bold=True, err=True)
     click.echo(
         "What you ask, and what executors return (parts of files, pages and notes), is sent there,\n"
         "and whoever runs it can read it and may keep it.",
@@ -203,7 +203,7 @@ def test(choice: Choice, tier: str) -> int:
         chat = app.models.tier(tier)
         if chat is None:
             raise ModelError("no language model is in use", kind="none", fix="See which there are: metnos model list")
-        click.echo(f"{inert(chat.name)}{' (outside this machine)' if chat.outside else ''}", err=True)
+        click.echo(f"{inert(chat.name)}{' (outside the home)' if chat.outside else ''}", err=True)
         rows = [_measured(chat, kind, schema) for kind, schema in (("words", None), ("data", _CITY))]
     finally:
         app.close()

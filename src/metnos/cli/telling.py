@@ -9,6 +9,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Generator
 from types import TracebackType
+from typing import Self
 
 import click
 
@@ -31,6 +32,7 @@ from metnos.turn.events import (
 )
 
 Turn = Generator[Event, Answer | None, None]
+_WORKING = "working"  # what stands there while there is nothing better to say
 _MOST_TITLE = 160
 _NARROW = 20  # columns that a step gets at least
 _AROUND = 5  # the mark, and the spaces of a finished line
@@ -51,6 +53,10 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         self._ran = 0
         self._said = ""
 
+    def __enter__(self) -> Self:
+        self._live.start(_WORKING)
+        return self
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -58,6 +64,9 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
 
     def tell(self, event: Event) -> None:
         """Show one event that asks for nothing."""
+        if isinstance(event, Started):
+            self.turn = event.turn
+            return
         if isinstance(event, Text) and not self._streams:
             return
         took = self._live.stop()
@@ -69,18 +78,18 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         if thinking is not None:
             _say_dim(f"· {_short(thinking.what)}  {_short(thinking.model)}  {lasted(took)}")
         match event:
-            case Started():
-                self.turn = event.turn
             case Thinking():
                 self._thinking = event
                 self._live.start(f"{_short(event.what)}  {_short(event.model)}")
             case Planned():
                 _tell_plan(event)
+                self._live.start(_WORKING)
             case StepStarted():
                 self._steps[event.number] = event
                 self._live.start(self._what(event.number, event.executor))
             case StepDone():
                 self._tell_step(event)
+                self._live.start(_WORKING)
 
     def ask(self, wanted: Wanted, ask: Callable[[Wanted], Answer]) -> Answer:
         """Let the owner be asked, with nothing moving on the screen meanwhile."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import fold, words
+from metnos.fastpath.slots_source import fold, listed
 
 _TOKEN = re.compile(rf"<(?:{'|'.join(Kind)})>|[^\W_]+")
 _PHRASES = re.compile(
@@ -21,7 +21,7 @@ _PHRASES = re.compile(
     r"|vorrei(?: che tu)?|ti prego(?: di)?|se puoi|grazie mille|saresti cosi gentile da|ho bisogno di)\b"
 )
 _DROPPED = frozenset(
-    words(
+    listed(
         "please kindly thanks pls hey hi hello ok okay metnos grazie ciao salve ehi prego cortesemente"
         " gentilmente just the a an some il lo la gli le un uno una i l my our mio mia miei mie me us mi ci s"
     )
@@ -40,7 +40,7 @@ _LEMMAS = {
 }  # fmt: skip
 _CLITIC = re.compile(r"(?<=[aeir])(?:me|ce)?(?:li|le|lo|la)$|(?<=[ae])(?:mi|ci)$|(?<=[gv]i)mi$")
 _INFINITIVE = re.compile(r"(?<=\w{3}[^aeiou])[aei]re$")
-_KEPT = frozenset(words("compare prepare declare software hardware where there"))
+_KEPT = frozenset(listed("compare prepare declare software hardware where there"))
 _LONGEST = 30  # letters; longer ones are no words
 _VOWELS = frozenset("aeiouy")
 

@@ -7,11 +7,11 @@ ones end in a vowel. Without any sign it is English. Does not know any other lan
 import re
 from typing import Literal
 
-from metnos.fastpath.slots_source import fold, words
+from metnos.fastpath.slots_source import fold, listed
 
 _WORD = re.compile(r"[a-z]+")
 _ENGLISH = frozenset(
-    words(
+    listed(
         "the an and or of to from with without for by on at is are was were be been do does did have has had my"
         " your our their its this that these those which what who where when why how many much all any each every"
         " into than then there here not you me them it we they he she can could would should will please thanks"
@@ -24,7 +24,7 @@ _ENGLISH = frozenset(
     )
 )
 _ITALIAN = frozenset(
-    words(
+    listed(
         "il lo gli la le un uno una di del dello della dei degli delle al allo alla ai agli alle dal dallo dalla"
         " dai dagli dalle nel nello nella nei negli nelle sul sulla sui sulle con per tra fra che chi cosa dove"
         " quando perche quanto quanta quanti quante quale quali sono ho hai ha abbiamo hanno mio mia miei mie tuo"

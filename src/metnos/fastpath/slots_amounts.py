@@ -36,7 +36,8 @@ _COMPARED = (
     rf"(?! (?:di|del|della|dell'|than|a|da|che) ?(?:il |l'|un |una |un')?"
     rf"[{NUMBER_MARK}{MARKS[Kind.SIZE]}{MARKS[Kind.DURATION]}{MARKS[Kind.DATE]}{MARKS[Kind.RANGE]}])(?! than\b)"
 )
-_ORDER = re.compile(r"\b(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()) + rf")\b{_COMPARED}")
+_NAMED_ORDERS = "|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items())
+_ORDER = re.compile(rf"(?<!\brendi )(?<!\brendil[ei] )\b(?:{_NAMED_ORDERS})\b{_COMPARED}")
 _LATEST = re.compile(
     r"\b(?:ultim[oaie]|last) (?=(?:files?|document|foto|appunt|not[aei]|modific|scaric|download|reminder"
     rf"|{MARKS[Kind.FILES]}))"

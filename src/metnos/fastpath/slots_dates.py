@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from metnos.fastpath import slots_calendar as calendar
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import N, Source, words
+from metnos.fastpath.slots_source import NUMBER_MARK, N, Source, listed
 from metnos.fastpath.slots_words import words_before
 
 
@@ -60,9 +60,9 @@ _PERIOD = re.compile(
     rf"|\b(?P<v>{_UNIT}) (?P<b>scors[oa]|passat[oa]|prossim[oa]|corrente|in corso|ventur[oa])\b"
 )
 _STEPS = {
-    **dict.fromkeys(words("last previous past scorsa scorso passata passato"), -1),
+    **dict.fromkeys(listed("last previous past scorsa scorso passata passato"), -1),
     **dict.fromkeys(["this", "current", "questa", "questo", "quest'", "corrente", "in corso"], 0),
-    **dict.fromkeys(words("next coming prossima prossimo ventura venturo"), 1),
+    **dict.fromkeys(listed("next coming prossima prossimo ventura venturo"), 1),
 }
 _AGO = re.compile(
     rf"(?:(?P<n>{N})[ -]?|\b(?:an?|una?) |\bun')"
@@ -91,7 +91,7 @@ _LOOKING_BACK = frozenset({"since", "after", "dal", "dalla", "dopo"})
 _COUNTED = frozenset({"files", "file", "rows", "righe", "euro", "euros", "pixel", "pixels", "words", "parole"})
 _COMPARED = ("more than", "less than", "piu di", "meno di", "over", "oltre", "under", "at least", "almeno")
 _AFTER_A_YEAR = frozenset(
-    words("and or to in on at with that which than e o con che al il la i le nel nella di da per then please by from")
+    listed("and or to in on at with that which than e o con che al il la i le nel nella di da per then please by from")
 )
 
 
@@ -304,7 +304,8 @@ def _one_year(source: Source, match: re.Match[str]) -> Slot | None:
         return None
     if match["next"] and match["next"] not in _AFTER_A_YEAR and match["before"] in {"of", "for", "from"}:
         return None
-    if match["next"] in _COUNTED:
+    changed = match["before"] == "in" and words_before(source.low, match.start())[-1:] == [NUMBER_MARK]
+    if match["next"] in _COUNTED or changed:  # `change 2025 in 2026` means the figures
         return None
     return _range(source, match.start("y"), match.end("y"), calendar.year_of(year))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from metnos.fastpath.slots_paths import EXTENSIONS, extension
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import MARKS, Source, words
+from metnos.fastpath.slots_source import MARKS, Source, listed
 
 
 def _globs(endings: str) -> str:
@@ -58,7 +58,7 @@ _PHRASES = {
     "jpeg": "jpe?gs? jpe?g_files? file_jpe?g",
 }
 _LOOSE = frozenset(
-    words(
+    listed(
         "zip doc docs log text md c h go db key rs sh mov pages part lock r old bak so numbers raw sub sig bin patch"
         " diff msg orig tmp env conf img dat properties feather swift java vue lua mid cc ts php sql css js plist srt"
     )

@@ -8,18 +8,14 @@ that may also be a kind of files (`my photos`, `documents`) is a folder only whe
 import re
 from collections.abc import Iterator
 
+from metnos.fastpath.slots_paths import FAMILIES
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import Source, words
+from metnos.fastpath.slots_source import Source, listed
 from metnos.fastpath.slots_words import MOVING, PLACING, Verbs, words_before
 
-_FAMILIES = (
-    ("Downloads", "Scaricati", "Download"), ("Documents", "Documenti"), ("Desktop", "Scrivania"),
-    ("Pictures", "Immagini"), ("Music", "Musica"), ("Videos", "Video"), ("Public", "Pubblici"),
-    ("Templates", "Modelli"),
-)  # fmt: skip
 # What people say for a well-known folder: the name that the folder then has.
 _KNOWN = {
-    **{name.lower(): name for family in _FAMILIES for name in family},
+    **{name.lower(): name for family in FAMILIES for name in family},
     "download": "Downloads", "photos": "Pictures", "images": "Pictures", "movies": "Videos", "foto": "Immagini",
     "filmati": "Video",
 }  # fmt: skip
@@ -36,7 +32,7 @@ _HOME_RIGHT = re.compile(r" (?:home|personale|utente)\b")
 _LEFT = re.compile(r"(?:\b(?P<owner>the|my|our|your)(?: own)? )?(?P<name>[a-z0-9][\w&+-]{0,60}) $")
 _HERE_LEFT = frozenset({"this", "current", "present", "working", "questa"})
 _NOT_NAMES = frozenset(
-    words(
+    listed(
         "a about above after all also an and another any are as at be been before below but by called can"
         " chiamata che chi come con contain containing contains content contents corrente da dal dalla dei del"
         " dell della delle destination di dopo dove e ed each empty entire every except file files first fino for"
@@ -62,22 +58,25 @@ _HOME = re.compile(
 )
 _HERE = re.compile(r"\b(?:here|qui|qua)\b(?!'s|'re| (?:is|are|sotto|sopra|e\b))")
 _INTO = frozenset(
-    words(
+    listed(
         "in into inside to from under on of nel nella nelle nei negli a ai alle agli al da dai dalle dagli di"
         " dentro tra fra su sul"
     )
 )
-_ARTICULATED = frozenset(words("alla dalla sulla della verso"))
-_ITALIAN_PLACE = frozenset(words("nei dai ai negli dagli agli"))
+_ARTICULATED = frozenset(listed("alla dalla sulla della verso"))
+_ITALIAN_PLACE = frozenset(listed("nei dai ai negli dagli agli"))
 _ANYWHERE = frozenset({"downloads", "desktop", "scrivania"})
 _CAPITAL = re.compile(r"[^\W\d_][\w&+-]{1,60}")
 _TARGET = re.compile(r"\b(?:into|inside|dentro|verso|to|in|nella|nel|under|sotto|from|da|dalla) (?=[a-z])")
 _STRONG = frozenset({"into", "inside", "dentro", "verso"})
+_FILES_BEFORE = re.compile(r"\b(?:files?|pdfs?|foto|photos|pictures|immagini|images|videos?|documents|documenti) $")
+_BESIDE = frozenset({"in", "inside", "under", "sotto", "nella"})
 _AWAY = frozenset({"from", "da", "dalla"})
 _NOT_PLACES = frozenset(
-    words(
-        "english italian french german spanish inglese italiano francese tedesco spagnolo excel word powerpoint"
-        " markdown sqlite python json html celsius fahrenheit kelvin linux windows google i it them"
+    listed(
+        "english italian french german spanish japanese chinese portuguese russian arabic dutch latin greek inglese"
+        " italiano francese tedesco spagnolo giapponese cinese portoghese russo arabo olandese latino greco excel word"
+        " powerpoint markdown sqlite python json html celsius fahrenheit kelvin linux windows google i it them"
     )
 )
 
@@ -98,16 +97,26 @@ def slots(source: Source) -> Iterator[Slot]:
 def targets(source: Source) -> Iterator[Slot]:
     """Capital words where a place is expected: `copy it into Backup`."""
     verbs = Verbs(source.low)
+    ends = {slot.end for slot in source.slots if slot.kind in {Kind.NAME, Kind.PATH, Kind.GLOB}}
     for match in _TARGET.finditer(source.low):
         word = _CAPITAL.match(source.text, match.end())
         if word is None or not word[0][0].isupper() or word[0].isupper() or word[0].lower() in _NOT_PLACES:
             continue
         preposition = match[0].strip()
         verb, _ = verbs.before(match.start())
-        if preposition in _STRONG or verb in MOVING or (verb in PLACING and preposition not in _AWAY):
+        if (
+            preposition in _STRONG
+            or verb in MOVING
+            or (verb in PLACING and preposition not in _AWAY)
+            or (preposition in _BESIDE and (match.start() - 1 in ends or _files_before(source, match.start())))
+        ):
             end = _run(source, word.start(), word.end())
             name = source.text[word.start() : end]
             yield source.slot(Kind.FOLDER, word.start(), end, name, also=(f"~/{name}",))
+
+
+def _files_before(source: Source, place: int) -> bool:
+    return _FILES_BEFORE.search(source.low[max(0, place - 12) : place]) is not None
 
 
 def _around(source: Source, match: re.Match[str]) -> Iterator[Slot]:
@@ -201,7 +210,7 @@ def _known(source: Source, word: str, start: int, end: int, *, said: bool = True
     name = _KNOWN[word]
     if said and word in _NAMED_ONLY:
         name = word.capitalize()
-    family = next((family for family in _FAMILIES if name in family), (name,))
+    family = next((family for family in FAMILIES if name in family), (name,))
     others = tuple(f"~/{other}" for other in family if other != name)
     return source.slot(Kind.FOLDER, _with_article(source.low, start), end, f"~/{name}", also=others)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import NUMBER_MARK, Number, Source, words
+from metnos.fastpath.slots_source import NUMBER_MARK, Number, Source, listed
 
 _UNITS = (
     r"px|pixels?|km|cm|mm|nm|kg|mg|ml|cl|dl|mi|ft|lb|lbs|oz|kwh|kw|mph|kmh|m|g|l|x|c|f|w|v|a|"
@@ -35,20 +35,20 @@ _SCALE_WORDS = {
     "hundred": 100, "thousand": 1_000, "mila": 1_000, "million": 10**6, "millions": 10**6, "milione": 10**6,
     "milioni": 10**6, "billion": 10**9, "billions": 10**9, "miliardo": 10**9, "miliardi": 10**9,
 }  # fmt: skip
-_TEENS = words(
+_TEENS = listed(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
     " seventeen eighteen nineteen"
 )
-_TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
+_TENS = listed("twenty thirty forty fifty sixty seventy eighty ninety")
 _ENGLISH = {
     **{word: value for value, word in enumerate(_TEENS)},
     **{word: 10 * value for value, word in enumerate(_TENS, 2)},
 }
-_ITALIAN_TEENS = words(
+_ITALIAN_TEENS = listed(
     "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici"
     " sedici diciassette diciotto diciannove"
 )
-_ITALIAN_TENS = words("venti trenta quaranta cinquanta sessanta settanta ottanta novanta")
+_ITALIAN_TENS = listed("venti trenta quaranta cinquanta sessanta settanta ottanta novanta")
 _LOOSE = re.compile(
     r"\b(?:(?P<dozen>(?:a|half a|una|mezza) (?:dozen|dozzina))|(?P<couple>a couple|un paio)|(?P<ten>una decina)"
     r"|(?P<twenty>una ventina)|(?P<thirty>una trentina)|(?P<fifty>una cinquantina)|(?P<hundred>un centinaio|a hundred)"

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import Source, fold, words
+from metnos.fastpath.slots_source import Source, fold, listed
 
 EXTENSIONS = frozenset(
-    words(
+    listed(
         "pdf txt md markdown rst doc docx odt rtf tex pages epub mobi csv tsv xls xlsx ods numbers json jsonl"
         " ndjson xml yaml yml toml ini cfg conf env log html htm xhtml mhtml css js mjs ts tsx jsx py pyi ipynb rb"
         " go rs c h cpp hpp cc java kt swift php pl sh bash zsh bat ps1 sql lua r m4 vue jpg jpeg png gif bmp tif"
@@ -24,15 +24,22 @@ EXTENSIONS = frozenset(
         " so dll plist properties gguf onnx npy pkl"
     )
 )
-ARCHIVES = frozenset(words("zip tar gz tgz bz2 xz zst 7z rar"))
+# Folders that a desktop makes in a home, English and Italian.
+FAMILIES = (
+    ("Downloads", "Scaricati", "Download"), ("Documents", "Documenti"), ("Desktop", "Scrivania"),
+    ("Pictures", "Immagini"), ("Music", "Musica"), ("Videos", "Video"), ("Public", "Pubblici"),
+    ("Templates", "Modelli"),
+)  # fmt: skip
+WELL_KNOWN = frozenset(name for family in FAMILIES for name in family)
+ARCHIVES = frozenset(listed("zip tar gz tgz bz2 xz zst 7z rar"))
 # Endings of bare hosts; those that are also words or extensions count only with a port or a page behind them.
 _ENDINGS = frozenset(
-    words(
+    listed(
         "com org net edu gov info biz eu it uk de fr es ch nl pt pl se dk fi ie ca au nz jp br io ai dev app tv"
         " xyz cloud online site example local onion wiki"
     )
 )
-_MORE_ENDINGS = _ENDINGS | frozenset(words("at be us co me no in cn ru to is so gg ly sh py rs test int mil"))
+_MORE_ENDINGS = _ENDINGS | frozenset(listed("at be us co me no in cn ru to is so gg ly sh py rs test int mil"))
 _CHUNK = re.compile(r"(?:\\[^\n\x00]|[^\s\x00\\—…\ud800-\udfff])+")
 _LIKELY = re.compile(r"[/.~*@\\]|localhost|README|Makefile|Dockerfile|LICENSE|CHANGELOG")
 _BARE_NAMES = frozenset({"README", "Makefile", "Dockerfile", "LICENSE", "CHANGELOG"})
@@ -56,13 +63,15 @@ _BRACES = re.compile(r"([^{}]*)\{([^{}]{1,200})\}([^{}]*)")
 _ESCAPE = re.compile(r"\\(.)")
 _TEMPLATE = frozenset({"gg", "mm", "aaaa", "aa", "dd", "yyyy", "yy", "hh", "ss", "mmm"})
 _PLACE_WORDS = frozenset(
-    words(
+    listed(
         "in into inside from to at under of list ls open file folder directory path dir cartella percorso nella"
         " nel nelle nei dentro da dal dalla verso di del della su sul sulla sotto leggi apri elenca cd read delete"
         " remove copy move"
     )
 )
-_FILE_WORDS = frozenset(words("file named called name nome chiamato chiamata come document documento script"))
+_FOLDER_WORDS = frozenset({"folder", "directory", "cartella"})
+_MORE_OF_A_NAME = re.compile(r"(?: (?:[A-Z][\w&+-]+|(?:19|20)\d\d)(?!\w)){1,5}")
+_FILE_WORDS = frozenset(listed("file named called name nome chiamato chiamata come document documento script"))
 _KIND_NOUN = re.compile(r" (?:files?|documents?|documenti)\b")
 
 
@@ -134,9 +143,14 @@ def _one(source: Source, start: int, core: str, before: str) -> Iterator[Slot]:
     if reading is None or (core[0] == "." and source.low[max(0, start - 1) : start] not in _BEFORE_A_DOT):
         return
     end = start + len(core)
+    if reading.kind is Kind.PATH and before in _FOLDER_WORDS and not extension(core):
+        if more := _MORE_OF_A_NAME.match(source.text, end):  # `the folder ~/Taxes 2026`, whose name has a space in it
+            end = more.end()
+            reading = Reading(Kind.PATH, reading.value + more[0])
     if reading.kind is Kind.FILES and (noun := _KIND_NOUN.match(source.low[end : end + 12])):
         end += noun.end()
-    yield source.slot(reading.kind, start, end, reading.value)
+    at_home = reading.kind is Kind.PATH and reading.value.partition("/")[0] in WELL_KNOWN
+    yield source.slot(reading.kind, start, end, reading.value, also=(f"~/{reading.value}",) if at_home else ())
 
 
 def _wild(source: Source, start: int, core: str) -> Iterator[Slot]:
@@ -234,7 +248,7 @@ def _is_relative(text: str, before: str) -> bool:
         return False
     if {step.lower() for step in steps} <= _TEMPLATE or re.search(r"[*+()=<>|]", text):
         return False
-    if text.endswith("/") or extension(text) or before in _PLACE_WORDS:
+    if text.endswith("/") or extension(text) or before in _PLACE_WORDS or steps[0] in WELL_KNOWN:
         return True
     if any(step.isdigit() for step in steps) or any(len(step) < 2 for step in steps):
         return len(steps) > 2

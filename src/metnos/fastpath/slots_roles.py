@@ -5,11 +5,12 @@ joins has the role of the first. *in* means *to* after a verb that puts things s
 changes them, only if nothing behind it says better where they go. Does not guarantee to understand a sentence.
 """
 
+import re
 from collections.abc import Sequence
 
 from metnos.fastpath.slots_paths import ARCHIVES, extension
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import MARKS, NUMBER_MARK, Source, with_role, words
+from metnos.fastpath.slots_source import MARKS, NUMBER_MARK, Source, listed, with_role
 from metnos.fastpath.slots_words import CHANGING, DOING, MOVING, PLACING, Verbs, words_after, words_before
 
 _PLACES = frozenset({Kind.PATH, Kind.FOLDER, Kind.NAME, Kind.URL, Kind.GLOB, Kind.FILES})
@@ -17,28 +18,28 @@ _AMOUNTS = frozenset({Kind.SIZE, Kind.NUMBER})
 _DAYS = frozenset({Kind.DATE, Kind.RANGE})
 _TO, _IN = "to", "in"
 _PREPOSITIONS = {
-    **dict.fromkeys(words("into onto verso"), "into"),
-    **dict.fromkeys(words("to a al alla allo ai agli alle all'"), _TO),
+    **dict.fromkeys(listed("into onto verso"), "into"),
+    **dict.fromkeys(listed("to a al alla allo ai agli alle all'"), _TO),
     **dict.fromkeys(
-        words(
+        listed(
 "in inside within under below on nel nella nello nei negli nelle nell' su sul sulla sui sulle dentro"
 " sotto"
 ), _IN
     ),
-    **dict.fromkeys(words("of di del della dello dei degli delle dell'"), "of"),
-    **dict.fromkeys(words("from da dal dalla dallo dai dagli dalle dall'"), "from"),
-    **dict.fromkeys(words(
+    **dict.fromkeys(listed("of di del della dello dei degli delle dell'"), "of"),
+    **dict.fromkeys(listed("from da dal dalla dallo dai dagli dalle dall'"), "from"),
+    **dict.fromkeys(listed(
 "as called named titled chiamato chiamata chiamati chiamate nome chiami chiama come intitolato"
 ), "as"),
 }  # fmt: skip
 _SKIPPED = frozenset(
-    words(
+    listed(
         "the a an my our your this that these those new existing file files folder directory document page site"
         " website il lo la i gli le l' un uno una un' mio mia miei mie questo questa nuovo nuova cartella"
         " documento pagina sito percorso path archive archivio table tabella all every tutti tutte each whole"
     )
 )
-_ARTICLES = frozenset(words("the a an il lo la i gli le l' un uno una un' total"))
+_ARTICLES = frozenset(listed("the a an il lo la i gli le l' un uno una un' total"))
 _BOUNDS = {
     **dict.fromkeys(
         (
@@ -66,7 +67,7 @@ _BOUNDS_AFTER = {
     **dict.fromkeys(
         ["or more", "or larger", "or bigger", "or above", "and up", "and above", "and more", "o piu", "e oltre"], "min"
     ),
-    **dict.fromkeys(["in su", "upwards", "or over", "e piu", "minimum", "minimo", "o oltre", "+"], "min"),
+    **dict.fromkeys(["in su", "upwards", "or over", "e piu", "minimum", "minimo", "o oltre"], "min"),
     **dict.fromkeys(
         ["or less", "or smaller", "or fewer", "or below", "o meno", "at most", "max", "maximum", "al massimo"], "max"
     ),
@@ -99,16 +100,19 @@ _ABOUT = (
 _QUOTE_ROLES = {
     **dict.fromkeys(_ABOUT, "about"),
     **dict.fromkeys(
-        words("as called named titled chiamato chiamata chiamati chiamate nome name come intitolato intitolata"), "as"
+        listed("as called named titled chiamato chiamata chiamati chiamate nome name come intitolato intitolata"), "as"
     ),
-    **dict.fromkeys(words("with by con"), "with"),
-    **dict.fromkeys(words("to into"), "to"),
-    **dict.fromkeys(words("in nel nella"), "in"),
-    **dict.fromkeys(words("from da dal dalla"), "from"),
+    **dict.fromkeys(listed("with by con"), "with"),
+    **dict.fromkeys(listed("to into"), "to"),
+    **dict.fromkeys(listed("in nel nella"), "in"),
+    **dict.fromkeys(listed("from da dal dalla"), "from"),
 }
 _NEAR = 6  # slots; what stands further away belongs to another thought
+_SAME = frozenset({"same", "identical", "uguale", "stesso", "stessa"})
+_COPIES = frozenset({"copy", "copies", "backup", "copia", "copie", "doppio", "zip", "archive"})
 _JOINS = frozenset({",", "and", "e", "ed", "or", "o", ";"})
-_REPLACING = frozenset(words("replace substitute swap change sostituisci rimpiazza cambia"))
+_PLUS = re.compile(r"\+(?:$| [a-z]|[,.;?!])")
+_REPLACING = frozenset(listed("replace substitute swap change sostituisci rimpiazza cambia"))
 
 
 def assign(source: Source) -> list[Slot]:
@@ -153,6 +157,8 @@ def _bound(source: Source, slot: Slot, words: list[str], done: Sequence[Slot]) -
     for count in (2, 1):
         if role := _BOUNDS_AFTER.get(" ".join(after[:count])):
             return role
+    if _PLUS.match(source.low, slot.end):
+        return "min"
     if role := _phrase(words, _BOUNDS) or _phrase(_without(words, _ARTICLES), _BOUNDS):
         return role
     if len(words) < 2 or not done or done[-1].kind not in _AMOUNTS:
@@ -197,7 +203,7 @@ def _quote_role(words: list[str], done: Sequence[Slot], slot: Slot, source: Sour
     if inherited := _inherited(words, done, slot, source):
         return inherited.role
     verb, _ = verbs.before(slot.start)
-    if words and verb in _REPLACING and words[-1] in {"by", "with", "con", "per"}:
+    if words and verb in _REPLACING and words[-1] in {"by", "with", "for", "con", "per"}:
         return "with"
     if words and verb in _REPLACING and words[-1] in {"in", "a", "to", "into"}:
         return "to"
@@ -213,16 +219,22 @@ def _inherited(words: list[str], done: Sequence[Slot], slot: Slot, source: Sourc
     return done[-1] if same and between and set(between) <= _JOINS else None
 
 
-def _place_role(source: Source, slot: Slot, words: list[str], done: Sequence[Slot], rest: Sequence[Slot], verbs: Verbs) -> str:
+def _place_role(
+    source: Source, slot: Slot, words: list[str], done: Sequence[Slot], rest: Sequence[Slot], verbs: Verbs
+) -> str:
     if inherited := _inherited(words, done, slot, source):
         return inherited.role
     before = _without(words, _SKIPPED)
     preposition = _PREPOSITIONS.get(before[-1], "") if before else ""
     if not preposition and words:  # the preposition itself may be among what is passed over: Italian *a*
         preposition = next((_PREPOSITIONS[word] for word in words[-2:] if word in _PREPOSITIONS), "")
+    if preposition == "as" and _SAME & set(words[-5:]):
+        return ""
     if preposition in {"as", "from"}:
         return preposition
     if preposition == "of":
+        if len(before) > 1 and before[-2] in _COPIES:
+            return ""
         return _IN if slot.kind is Kind.FOLDER or (slot.kind is Kind.PATH and not extension(slot.value)) else ""
     verb, _ = verbs.before(slot.start)
     if preposition == "into" or (preposition == _TO and verb in DOING):

@@ -110,7 +110,7 @@ class Source:
         self.low = mask(self.low, [(number.start, number.end, NUMBER_MARK, NUMBER_FILL) for number in ordered])
 
 
-def words(text: str) -> list[str]:
+def listed(text: str) -> list[str]:
     """The words of a list that is written as one line of text."""
     return text.split()
 

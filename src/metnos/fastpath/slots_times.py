@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from metnos.fastpath.slots_calendar import UNIT_DAYS, UNITS
 from metnos.fastpath.slots_dates import rolling
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import N, Source, words
+from metnos.fastpath.slots_source import N, Source, listed
 from metnos.fastpath.slots_words import words_after, words_before
 
 _CLOCK = re.compile(
@@ -24,14 +24,18 @@ _PART = (
     r"|in the afternoon|at night))?"
 )
 _AT = re.compile(
-    rf"\b(?:(?P<word>at|alle(?: ore)?|dalle(?: ore)?|ore|verso le|entro le|by) (?P<n>{N})|(?P<one>all'una|dall'una))"
+    rf"(?:\b(?:at|alle(?: ore)?|dalle(?: ore)?|ore|verso le|entro le|by) (?P<n>{N})|\b(?P<one>all'una|dall'una)"
+    rf"|(?P<clock>{N})(?= o'clock))"
     rf"(?: (?P<plus>e|meno) (?:(?P<minutes>{N})|(?P<quarter>un quarto)))?(?: (?:o'clock|in punto|sharp))?{_PART}"
+)
+_LATE = re.compile(
+    r"\b(?:tonight|stasera|(?:this|tomorrow|yesterday) (?:evening|afternoon)|(?:questa|domani|ieri) sera)\b"
 )
 _PAST = re.compile(rf"(?P<m>{N}|\b(?:a )?quarter) (?P<way>past|to) (?P<n>{N}){_PART}")
 _WORDS = {"noon": "12:00", "midday": "12:00", "mezzogiorno": "12:00", "midnight": "00:00", "mezzanotte": "00:00"}
 _NAMED = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b")
 _GOES_ON = frozenset(
-    words(
+    listed(
         "to on today tomorrow tonight and e di del domani oggi il in a every ogni per che for the next this with"
         " con monday tuesday wednesday thursday friday saturday sunday lunedi martedi mercoledi giovedi venerdi"
         " sabato domenica that please o or stasera ricordami remind fino until alle of da dal prossimo"
@@ -47,8 +51,8 @@ _LENGTH = re.compile(
 _LAST_UNIT = re.compile(rf"\b(?:past|ultim[oa]|the last) (?P<u>{_UNIT})\b")
 _LAST_LENGTH = re.compile(rf"\b(?:last|past|previous|ultim[ie]|scors[ie]|passat[ie]) (?P<n>{N}) (?P<u>{_UNIT})\b")
 _NEXT_LENGTH = re.compile(rf"\b(?:next|prossim[ie]|coming) (?P<n>{N}) (?P<u>{_UNIT})\b")
-_WITHIN = frozenset(words("in within during over nelle nei negli nell' nel durante entro nella"))
-_ARTICLES = frozenset(words("the gli i le l' gl'"))
+_WITHIN = frozenset(listed("in within during over nelle nei negli nell' nel durante entro nella"))
+_ARTICLES = frozenset(listed("the gli i le l' gl'"))
 _OLDER = (
     "older than", "more than", "at least", "not changed for", "not changed in", "not used for",
     "not used in", "untouched for", "not touched in", "not touched for", "not opened in", "not opened for",
@@ -189,9 +193,10 @@ def _past(source: Source, match: re.Match[str]) -> Iterator[Slot]:
 
 
 def _after_a_word(source: Source, match: re.Match[str]) -> Iterator[Slot]:
-    start = match.start("n") if match["n"] else match.start("one") + match["one"].index("una")
-    hour = source.number(start).whole(0, 24) if match["n"] else 13
-    if hour is None or (match["n"] and source.number(start).ordinal):
+    figures = match["n"] or match["clock"]
+    start = match.start("n" if match["n"] else "clock") if figures else match.end("one") - 3
+    hour = source.number(start).whole(0, 24) if figures else 13
+    if hour is None or (figures and source.number(start).ordinal):
         return
     minutes, end = 0, match.end()
     if match["plus"]:
@@ -206,7 +211,9 @@ def _after_a_word(source: Source, match: re.Match[str]) -> Iterator[Slot]:
         return
     if following and following[0] == "%":
         return
-    yield from _at(source, start, end, hour, minutes, _half(match["part"], hour))
+    half = _half(match["part"], hour)
+    late = not half and 0 < hour < 12 and _LATE.search(source.low) is not None
+    yield from _at(source, start, end, hour, minutes, "p" if late else half)
 
 
 def _half(part: str | None, hour: int) -> str:

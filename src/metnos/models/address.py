@@ -1,24 +1,26 @@
-"""Addresses of model servers: which are of this machine, and how they are shown.
+"""Addresses of model servers: which are at home, and how they are shown.
 
-Rules: only loopback counts as at home. A machine next door is another machine: nothing tells whose network this is.
+Rules: home is what the policy says it is: this machine and the private addresses around it. A name that would have to
+be looked up is outside: what it leads to can change.
 """
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from metnos.law.need import Place, host_name, place_of_host
+
 ANTHROPIC = "https://api.anthropic.com"
 
 
 def at_home(url: str) -> bool:
-    """Whether what is sent there stays on this machine."""
+    """Whether what is sent there stays at home."""
+    return place_of_host(_host(url)) is Place.HOME
+
+
+def on_this_machine(url: str) -> bool:
+    """Whether it does not even leave the machine."""
     try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
+        return ip_address(_host(url)).is_loopback
     except ValueError:
         return False
 
@@ -35,3 +37,10 @@ def shown(url: str) -> str:
 def host(url: str) -> str:
     """The host of an address, for a sentence."""
     return shown(url).partition("://")[2].partition("/")[0]
+
+
+def _host(url: str) -> str:
+    try:
+        return host_name(urlsplit(url).hostname or "")
+    except ValueError:
+        return ""

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from metnos.models.address import at_home
+from metnos.models.address import on_this_machine
 from metnos.models.fetch_source import Partial, SourceFailed
 from metnos.models.pins import Pin
 
@@ -68,5 +68,5 @@ def _download(url: str, partial: Partial) -> None:
 
 
 def _require_safe(url: str) -> None:
-    if not (url.startswith("https://") or (url.startswith("http://") and at_home(url))):
+    if not (url.startswith("https://") or (url.startswith("http://") and on_this_machine(url))):
         raise SourceFailed("it leads to an address that is not safe")

@@ -13,6 +13,7 @@ from metnos.core.errors import ModelError
 from metnos.grimoire.trace import State, Trace
 from metnos.turn.events import Answer, Event, Planned
 from metnos.turn.plan.model_scene import Scene
+from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step
 from metnos.turn.plan.router import Last, Router
 from metnos.turn.scratch import Scratch
@@ -48,8 +49,16 @@ class Planner:
         return plan
 
     def _route(self, scratch: Scratch) -> Plan:
+        """By words alone where that is certain: loading and asking the embedder costs more than all the rest."""
+        plan = self._routed(scratch, self.kit.by_words)
+        if _certain(plan) and self.choice != "model":
+            return plan
+        by_meaning = self.kit.by_meaning()
+        return plan if by_meaning is None else self._routed(scratch, by_meaning)
+
+    def _routed(self, scratch: Scratch, ranker: Ranker) -> Plan:
         request = scratch.request
-        router = Router(self.kit.ranker, tuple(self.kit.tools.values()), home=self.home, exists=FilePath.exists)
+        router = Router(ranker, tuple(self.kit.tools.values()), home=self.home, exists=FilePath.exists)
         return router.route(
             request.text,
             now=request.asked,

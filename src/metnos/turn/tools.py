@@ -6,6 +6,7 @@ chosen in vain and never run wrongly. The list is made anew when the index of ex
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
@@ -18,12 +19,23 @@ from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import Tool
 
 
-@dataclass(frozen=True, slots=True)
 class Kit:
-    """All tools at one moment, by name, and what ranks them."""
+    """All tools at one moment, by name, and what ranks them: by words, and where that is not enough by meaning too."""
 
-    tools: dict[str, Tool]
-    ranker: Ranker
+    def __init__(self, tools: dict[str, Tool], by_meaning: Callable[[tuple[Tool, ...]], Ranker | None]) -> None:
+        self.tools = tools
+        self.by_words = Ranker(tuple(tools.values()), None)
+        self._make = by_meaning
+        self._lock = Lock()
+
+    @cached_property
+    def _by_meaning(self) -> Ranker | None:
+        return self._make(tuple(self.tools.values()))
+
+    def by_meaning(self) -> Ranker | None:
+        """Loads an embedder, which takes a second or two the first time; nothing if there is none."""
+        with self._lock:
+            return self._by_meaning
 
 
 @dataclass(slots=True)
@@ -41,15 +53,14 @@ class Toolbox:
         mark = self.catalog.mark()
         with self._lock:
             if self._kit is None or mark != self._mark:
-                tools = {each.name: as_tool(each) for each in self.catalog.usable()}
-                self._kit = Kit(tools, self._ranker(tuple(tools.values())))
+                self._kit = Kit({each.name: as_tool(each) for each in self.catalog.usable()}, self._by_meaning)
                 self._mark = mark
             return self._kit
 
-    def _ranker(self, tools: tuple[Tool, ...]) -> Ranker:
+    def _by_meaning(self, tools: tuple[Tool, ...]) -> Ranker | None:
         embedder = self.embedder()
         if embedder is None:
-            return Ranker(tools, None)
+            return None
         kept = Kept(embedder, self.vectors)
         ranker = Ranker(tools, kept)
         kept.finish()

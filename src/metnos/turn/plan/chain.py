@@ -32,6 +32,9 @@ BY_NAME = ("search_text", "find_duplicates")  # they look into folders by themse
 
 def extend(chain: Chain, clause: Clause, intent: Intent) -> None:
     """Add the steps of one clause to the plan."""
+    before = chain.before(clause)
+    if intent.executor == "write_tables" and before is not None and not before.rows and "text" in before.fields:
+        intent = replace(intent, executor="write_files")  # a page that was fetched is a text, whatever its name
     name = intent.executor
     slots = _sources(clause.slots) if name in ("convert_images", "resize_images", "convert_tables") else clause.slots
     if name in ("move_files", "copy_files") and _placed(chain, clause, slots):
@@ -132,7 +135,15 @@ def _found(chain: Chain, clause: Clause, slots: Sequence[Slot], folders: Sequenc
     origin = chain.add("find_files", ({"path": where} if where else {}) | args)
     if where is None:
         chain.lack("find_files", "path")
+    _bounded(chain, tool)
     return origin
+
+
+def _bounded(chain: Chain, tool: Tool) -> None:
+    """*The largest files* says an order and no number: nothing is changed before it is known how many."""
+    step = chain.steps[-1]
+    if tool.mutates and step.executor == "find_files" and "order" in step.args and "limit" not in step.args:
+        chain.lack("find_files", "limit")
 
 
 def _names(args: dict[str, Any], tool: Tool, slots: Sequence[Slot]) -> None:
@@ -166,6 +177,8 @@ def _taken(chain: Chain, before: Origin, tool: Tool) -> str:
         step = chain.steps[-1]
         chain.steps[-1] = type(step)(step.executor, dict(step.args) | {"only_extra": True})
         chain.note("extra")
+    if before.name != "last":
+        _bounded(chain, tool)
     return before.ref(before.places or "path")
 
 

@@ -34,6 +34,18 @@ def aim(tool: Tool, clause: Clause, slots: Sequence[Slot], chain: Chain) -> Slot
     return found if len(places) > 1 or not places or files or chain.before(clause) is not None else None
 
 
+def made_if_missing(chain: Chain, clause: Clause) -> bool:
+    """*Make it if it is not there*, said of the folder that the step before puts things into."""
+    step = chain.steps[-1] if chain.steps else None
+    if step is None or step.executor not in ("move_files", "copy_files", "write_files") or clause.head is None:
+        return False
+    if not (clause.head.means("make") and clause.back and clause.said("condition")):
+        return False
+    name = "make_folders" if step.executor == "write_files" else "make_folder"
+    chain.steps[-1] = type(step)(step.executor, dict(step.args) | {name: True})
+    return True
+
+
 def settle(
     chain: Chain, clause: Clause, slots: Sequence[Slot], tool: Tool, args: dict[str, Any], aimed: Slot | None
 ) -> None:

@@ -69,6 +69,8 @@ class Chain:
         default_factory=list
     )  # a phrase of `phrases`, and what goes into it
     missing: str = ""
+    unsure: str = ""  # a word that says which files are meant, and that nobody understands
+    hedged: str = ""  # a word that makes a clause mean less than it seems to say
     assumed: int = 0  # the step whose place was assumed, so that a later clause may still say it
     classes: set[str] = field(default_factory=set)  # of the files that the steps are about
 

@@ -22,7 +22,7 @@ def fits(chain: Chain, clause: Clause, slots: Sequence[Slot], name: str) -> bool
     if name not in WORKERS:
         return False
     if name == "find_links":
-        return _urls(slots) != [] and chain.has("get_pages")
+        return (_urls(slots) != [] or _page(chain)) and chain.has("get_pages")
     sources = [slot for slot in slots if slot.role not in ("to", "as")]
     if any(_extractor(slot) for slot in sources) or (_urls(slots) and name != "append_notes"):
         return name != "append_notes"
@@ -33,10 +33,7 @@ def fits(chain: Chain, clause: Clause, slots: Sequence[Slot], name: str) -> bool
 def build(chain: Chain, clause: Clause, slots: Sequence[Slot], name: str, args: dict[str, Any]) -> None:
     """Add the steps."""
     if name == "find_links":
-        urls = _urls(slots)
-        page = chain.add("get_pages", {"urls": urls[:1]})
-        links = {key: value for key, value in args.items() if key not in ("paths", "html")}
-        chain.add(name, links | {"html": page.ref("text", first=True), "base": urls[0]})
+        _links(chain, clause, slots, args)
         return
     origin = _texts(chain, clause, slots)
     if origin is None:
@@ -57,6 +54,20 @@ def build(chain: Chain, clause: Clause, slots: Sequence[Slot], name: str, args: 
         if goal is None:
             chain.lack(name, "path")
     chain.add(name, kept | {"text": origin.ref("text", first=_single(chain, origin))})
+
+
+def _links(chain: Chain, clause: Clause, slots: Sequence[Slot], args: dict[str, Any]) -> None:
+    """Links of a page that is fetched first, or was fetched by the step before."""
+    urls = _urls(slots)
+    page = chain.add("get_pages", {"urls": urls[:1]}) if urls else chain.before(clause)
+    if page is not None:
+        links = {key: value for key, value in args.items() if key not in ("paths", "html")}
+        base = chain.steps[-1].args["urls"][0]
+        chain.add("find_links", links | {"html": page.ref("text", first=True), "base": base})
+
+
+def _page(chain: Chain) -> bool:
+    return bool(chain.steps) and chain.steps[-1].executor == "get_pages"
 
 
 def _texts(chain: Chain, clause: Clause, slots: Sequence[Slot]) -> Origin | None:

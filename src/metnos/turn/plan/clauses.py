@@ -26,6 +26,7 @@ DETERMINERS = {
 PARTICLES = {"down", "up", "off", "out", "away", "on", "back", "over", "via", "giu", "su"}
 NOUNISH = {"count", "sum", "mean", "median", "least", "greatest", "hash", "note", "list", "check", "compare", "remind"}
 NEGATIONS = {"not", "don't", "do not", "dont", "never", "non", "mai", "without", "senza", "doesn't"}
+DENIALS = {"not", "don't", "do not", "dont", "never", "non", "mai", "no"}
 PLACES = ("path", "folder", "name")
 PATTERNS = ("files", "glob")
 # What the ending of a file's name says about it.
@@ -83,6 +84,15 @@ class Clause:
         if not told:
             return None
         return told[0] if _is_stranger(self.words[self.words.index(told[0]) :]) else None
+
+    def hedge(self, *, mutates: bool) -> str:
+        """A word that leaves something out or sets a condition, so that doing the rest would do too much."""
+        for word in self.words:
+            if word.slot is None and (word.means("except") or word.text in DENIALS):
+                return word.raw
+            if mutates and word.slot is None and (word.means("condition") or word.text in NEGATIONS):
+                return word.raw
+        return ""
 
     def said(self, *concepts: str) -> bool:
         return any(word.means(*concepts) for word in self.words)

@@ -12,10 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from metnos.fastpath.slots import Slot
-from metnos.turn.plan.clauses import Clause, classes
+from metnos.turn.plan.clauses import DETERMINERS, Clause, classes
 from metnos.turn.plan.patterns import pattern
 
 _DAY = 86_400.0
+_OF = {"of", "di", "del", "della", "dello", "dei", "delle", "degli", "dell'", "about", "su", "sul", "sulla"}
 FILTERS = ("age", "size", "order")
 
 
@@ -87,13 +88,15 @@ def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, A
     called = pattern("files.called").search(clause.text) or pattern("files.in_name").search(clause.text)
     quoted = [str(slot.value) for slot in slots if slot.kind == "quoted"]
     if patterns:
-        found["pattern"] = "|".join(dict.fromkeys(patterns))
+        found["pattern"] = _named("|".join(dict.fromkeys(patterns)), modifiers(clause))
     elif named:
         found["pattern"] = "|".join(dict.fromkeys(named))
     elif quoted and not clause.said("search"):
         found["pattern"] = quoted[0]
     elif called:
         found["pattern"] = called["name"]
+    elif sought := _noun(clause):
+        found["pattern"] = sought
     for slot in slots:
         if slot.kind == "size":
             found["max_size" if slot.role == "max" else "min_size"] = str(slot.value)
@@ -103,9 +106,48 @@ def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, A
             found["limit"] = slot.value
             if slot.role == "last":
                 found.setdefault("order", "newest")
+    if "order" in found and "limit" not in found and pattern("files.single").search(clause.text):
+        found["limit"] = 1
     if clause.said("hidden"):
         found["hidden"] = True
     return found | ages(slots, now)
+
+
+def modifiers(clause: Clause) -> list[str]:
+    """Words that stand right beside a kind of files and say which: *holiday photos*, *foto delle vacanze*."""
+    found: list[str] = []
+    for place, word in enumerate(clause.words):
+        if word.slot is None or "files" not in classes(word.slot):
+            continue
+        before = clause.words[place - 1] if place else None
+        after = [each for each in clause.words[place + 1 :] if each.text not in _OF][:1]
+        found += [each.text for each in (before, *after) if each is not None and each.unknown]
+    return found
+
+
+def named(clause: Clause) -> list[str]:
+    """Words that are looked for in the names of files."""
+    return [*modifiers(clause), *(each for each in (_noun(clause),) if each)]
+
+
+def _noun(clause: Clause) -> str:
+    """The thing to find by its name alone (*find invoices*), without the ending of its plural."""
+    head = clause.head
+    if head is None or not head.means("find"):
+        return ""
+    after = clause.words[clause.words.index(head) + 1 :]
+    nouns = [word for word in after if word.text not in DETERMINERS and not word.stop][:1]
+    if not nouns or not nouns[0].unknown or len(nouns[0].text) <= len("xxx"):
+        return ""
+    return nouns[0].text.removesuffix("s") if nouns[0].text.endswith("s") else nouns[0].text.rstrip("aeiou")
+
+
+def _named(pattern_of_kind: str, words: Sequence[str]) -> str:
+    """A pattern of endings that asks for these words in the name too."""
+    if not words or not all(each.startswith("*.") for each in pattern_of_kind.split("|")):
+        return pattern_of_kind
+    held = "*".join(words)
+    return "|".join(f"*{held}*{each[1:]}" for each in pattern_of_kind.split("|"))
 
 
 def selects(clause: Clause, slots: Sequence[Slot]) -> bool:

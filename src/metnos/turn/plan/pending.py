@@ -12,7 +12,7 @@ from metnos.turn.plan import fill_files, fill_small, fill_tables, fill_text
 from metnos.turn.plan.chain_state import Scene
 from metnos.turn.plan.clauses import Clause, classes
 from metnos.turn.plan.fill import fill, is_place, missing
-from metnos.turn.plan.fill_values import ARRAY, STRING, kind
+from metnos.turn.plan.fill_values import ARRAY, INTEGER, NUMBER, STRING, kind, numbers
 from metnos.turn.plan.lexicon import VERB, words
 from metnos.turn.plan.records import Plan, Step, Tool
 
@@ -106,6 +106,8 @@ def _read(tool: Tool, argument: str, clause: Clause, slots: Sequence[Slot], scen
         found = {"conditions": conditions} if (conditions := fill_tables.wanted(asked).conditions) else {}
     elif argument == "aggregates":
         found = {argument: [{"column": _words(clause), "do": "sum"}]}
+    if argument not in found and kind(schema) in (INTEGER, NUMBER) and (said := numbers(clause.text)):
+        found = {argument: said[0].value}
     if argument not in found:
         found = found | fill(tool, clause.text, slots)[0]
     if argument not in found and kind(schema) == STRING and "enum" not in schema:

@@ -19,11 +19,13 @@ from metnos.fastpath.slots import Slot, extract
 from metnos.turn.plan import chain_tables, fill_files, fill_reckon, fill_text, phrases
 from metnos.turn.plan import pending as waiting
 from metnos.turn.plan.chain import extend
+from metnos.turn.plan.chain_goal import made_if_missing
 from metnos.turn.plan.chain_state import Chain, Last, Scene
 from metnos.turn.plan.clauses import Clause, pattern_classes, split
 from metnos.turn.plan.fill import fill
 from metnos.turn.plan.fill_files import Ground
 from metnos.turn.plan.intents import Intent, intents, known, lines
+from metnos.turn.plan.lexicon import fold
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import REQUEST, Candidate, Kind, Plan, Step, Tool, Wish
 from metnos.turn.plan.records import Path as Way
@@ -91,8 +93,14 @@ class Router:
             if clause.negated:
                 refused = True
                 chain.note("negated", clause=clause.text)
+            elif made_if_missing(chain, clause):
+                pass
             elif (sure := self._clause(chain, clause, asked)) is not None:
                 certain.append(sure)
+            elif chain.hedged or chain.unsure:
+                phrase = "hedged" if chain.hedged else "unsure"
+                say = phrases.say(phrase, asked.language, word=chain.hedged or chain.unsure)
+                return self._plan(asked, Kind.NOTHING, say=say, certainty=0.9)
             elif clause.head is not None or clause.slots or any(word.unknown for word in clause.words):
                 left.append(clause)
                 break  # what follows may depend on it
@@ -107,6 +115,14 @@ class Router:
         if decided is not None:
             extend(chain, clause, decided)
             return 0.95
+        before = len(chain.steps)
+        certainty = self._meant(chain, clause, asked)
+        if certainty is not None:
+            self._left_over(chain, clause, before)
+        return None if chain.unsure else certainty
+
+    def _meant(self, chain: Chain, clause: Clause, asked: Asked) -> float | None:
+        """The steps of a clause by its words, or else by the ranker."""
         if chain_tables.fits(clause, clause.slots, chain):
             chain_tables.build(clause, clause.slots, chain)
             return 0.85
@@ -114,6 +130,9 @@ class Router:
             chain.classes |= pattern_classes(str(chain.scene.last.args.get("pattern", "*")))
         found = intents(clause, self._tools, before=frozenset(chain.classes))
         if found and found[0].score >= LEAST_SCORE and found[0].covers >= LEAST_COVER:
+            chain.hedged = clause.hedge(mutates=self._tools[found[0].executor].mutates)
+            if chain.hedged:
+                return None
             extend(chain, clause, found[0])
             return _certainty(found, asked.fit)
         guess = self._guess(clause, asked)
@@ -122,6 +141,21 @@ class Router:
         extend(chain, clause, guess)
         chain.note("guess", executor=guess.executor)
         return asked.fit
+
+    def _left_over(self, chain: Chain, clause: Clause, before: int) -> None:
+        """Words that no step takes into account: said, and where files are chosen to be changed, not passed over."""
+        steps = chain.steps[before:]
+        taken = fold(str([step.args for step in steps]))
+        held = [word for word in fill_files.named(clause) if word in taken]
+        if held:
+            chain.note("named", words=", ".join(dict.fromkeys(held)))
+        unknown = [word for word in clause.words if word.unknown and word.text not in taken]
+        left = [word for word in unknown if not any(word.text.startswith(each) for each in held)]
+        found = any(step.executor == "find_files" for step in steps)
+        if left and found and any(self._tools[step.executor].mutates for step in steps):
+            chain.unsure = left[0].raw
+        elif left:
+            chain.note("ignored", words=", ".join(word.raw for word in left))
 
     def _decided(self, clause: Clause) -> Intent | None:
         """What the first words or the whole of a clause decide alone."""

@@ -31,7 +31,7 @@ OF_CLASS = (
     ("image", "images"), ("audio", "audio"), ("video", "videos"), ("table", "tables"), ("pdf", "documents"),
     ("office", "documents"), ("html", "pages"), ("archive", "archives"), ("text", "text"), ("url", "pages"),
     ("email", "mails"), ("folder", "folders"),
-    ("file", "files"), ("files", "files"), ("date", "dates"), ("range", "dates"), ("quoted", "text"),
+    ("file", "files"), ("files", "files"), ("quoted", "text"),
 )  # fmt: skip
 ABOUT_TEXT = ("translate", "summarise", "search", "replace", "count")
 QUESTION_VERB = "get"
@@ -55,6 +55,8 @@ def wish(clause: Clause, source: str, existing: Iterable[str], about: Iterable[s
 def name_of(clause: Clause, existing: set[str], about: set[str]) -> str | None:
     """The name, with a qualifier only where one helps: when the plain name is taken, it must say how it differs."""
     verb, thing = _verb(clause), _object(clause, about)
+    if verb == "send" and any(slot.kind == "email" for slot in clause.slots):
+        thing = "mails"
     if thing is None or (verb is None and (clause.stranger or clause.head) is not None):
         return None
     verb = ASKED_OF.get(thing) or verb or QUESTION_VERB
@@ -82,12 +84,14 @@ def summary(clause: Clause) -> str:
 
 def _verb(clause: Clause) -> str | None:
     known = vocabulary.load().verbs
+    if clause.stranger is not None:
+        return _nearest([clause.stranger], known)
     heads = [clause.head] if clause.head is not None else []
     for word in (*heads, *clause.words):
         for concept, kind in word.meanings.items():
             if kind == VERB and (found := concept if concept in known else VERBS.get(concept)):
                 return found
-    return _nearest((word for word in clause.words if word.unknown), known) if clause.stranger else None
+    return None
 
 
 def _object(clause: Clause, about: set[str]) -> str | None:
@@ -95,7 +99,7 @@ def _object(clause: Clause, about: set[str]) -> str | None:
     things = [
         found
         for word in clause.words
-        if not (word is clause.head and len(word.meanings) == 1)
+        if word is not clause.head
         for concept, kind in word.meanings.items()
         if kind == THING and (found := concept if concept in known else OBJECTS.get(concept))
     ]
