@@ -1,6 +1,7 @@
 """Turns as they are written here, for looking at how they are shown; as a program, ``metnos`` that speaks with them."""
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -116,7 +117,12 @@ def speaker(_choice: object, conversation: str) -> Iterator[object]:
 
 
 if __name__ == "__main__":
-    from metnos.cli import main, speaking
+    from metnos.cli import main, notices, speaking
 
     speaking.speaker = speaker  # type: ignore[assignment]
+    from metnos.cli import chat  # now, so that it takes the one above
+
+    chat._POLL_S = 0.2
+    news = iter(([], [os.environ["NEWS"]] if "NEWS" in os.environ else []))
+    notices.fetching = lambda _app: lambda: next(news, [])
     sys.exit(main())

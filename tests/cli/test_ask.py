@@ -3,8 +3,10 @@
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,13 @@ import pytest
 from cli import scripted
 from cli.scripted import HOSTILE, ITEM, TURN
 from cli.terminal import Program
+from metnos.api.client import connect
 from metnos.cli import ask as asked
 from metnos.cli import main
 from metnos.core.workspace import Workspace
 from metnos.turn.request import LONGEST
-from support import Ran
+from support import PROGRAM as METNOS
+from support import Ran, metnos
 
 Say = Callable[..., Ran]
 PROGRAM = [sys.executable, str(Path(__file__).with_name("scripted.py"))]
@@ -197,3 +201,70 @@ class TestAtATerminal:
             f"{' '.join(PROGRAM)} ask hello | true", shell=True, capture_output=True, text=True, check=False
         )
         assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def home(_template: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a whole workspace and two files."""
+    found = tmp_path / "home"
+    shutil.copytree(_template.root, found / ".local/share/metnos")
+    for name in ("box/a.pdf", "box/b.pdf", "shelf/c.pdf"):
+        (found / name).parent.mkdir(exist_ok=True)
+        (found / name).write_text(name)
+    monkeypatch.chdir(found)
+    return found
+
+
+@pytest.mark.slow
+class TestForReal:
+    """The whole of it, with no language model."""
+
+    def test_where_nobody_answers_it_waits_and_an_approval_does_it(self, home: Path) -> None:
+        found = metnos("ask", "find the pdf files in ~/box")
+        assert (found.code, "a.pdf" in found.out, "find_files" in found.err) == (0, True, True)
+        waits = metnos("ask", "move ~/box/a.pdf to ~/shelf")
+        assert (waits.code, (home / "box/a.pdf").exists()) == (3, True)
+        item = waits.err.split()[-1]
+        assert metnos("inbox", "approve", item).code == 0
+        assert (home / "shelf/a.pdf").exists()
+
+    def test_at_a_terminal_a_yes_does_it_and_undo_takes_it_back(self, home: Path) -> None:
+        program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+        program.wait_for(f"move {home.resolve()}/box/a.pdf to {home.resolve()}/shelf/a.pdf")
+        program.wait_for("Do this? [y/n/always/why]: ").type("why\n").wait_for("supervised")
+        program.wait_for("Do this?").type("y\n").wait_for("✓ move_files").wait_for("metnos undo ")
+        assert program.end() == 0
+        assert (home / "shelf/a.pdf").exists()
+        assert metnos("undo", "--yes").code == 0
+        assert (home / "box/a.pdf").exists()
+
+    def test_always_is_not_asked_again(self, home: Path) -> None:
+        program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+        program.wait_for("Do this? [y/n/always/why]: ").type("always\n")
+        assert program.end() == 0
+        assert metnos("ask", "move ~/box/b.pdf to ~/shelf").code == 0
+        assert (home / "shelf/b.pdf").exists()
+
+    def test_a_cancelled_turn_is_recorded_and_nothing_is_done(self, home: Path) -> None:
+        program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+        program.wait_for("Do this?").type("\x03").wait_for("Cancelled.")
+        assert program.end() == 130
+        assert (home / "box/a.pdf").exists()
+        assert json.loads(metnos("turns", "list", "--json").out)[0]["state"] == "cancelled"
+
+    def test_the_daemon_answers_where_one_runs(self, home: Path) -> None:
+        workspace = Workspace(home / ".local/share/metnos")
+        with subprocess.Popen([str(METNOS), "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as daemon:
+            while connect(workspace) is None:
+                assert daemon.poll() is None
+                time.sleep(0.05)
+            program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+            program.wait_for("Do this?").type("y\n")
+            assert program.end() == 0
+            client = connect(workspace)
+            assert client is not None
+            assert client.status()["turns"] == 1
+            client.stop()
+        assert (home / "shelf/a.pdf").exists()
+        again = metnos("ask", "-c", "find the pdf files in ~/shelf")
+        assert (again.code, "a.pdf" in again.out) == (0, True)

@@ -10,8 +10,10 @@ import pytest
 from cli import scripted
 from cli.terminal import Program, plain
 from metnos.cli import Choice
-from metnos.cli.chat import Conversation, _history
+from metnos.cli.chat import Conversation, _history, _news
+from metnos.core.errors import StoreBusy
 from metnos.core.workspace import Workspace
+from support import PROGRAM as METNOS
 
 PROGRAM = [sys.executable, str(Path(__file__).with_name("scripted.py"))]
 UP, ALT_ENTER = "\x1b[A", "\x1b\r"
@@ -138,6 +140,33 @@ class TestHistory:
 
 
 @pytest.mark.slow
+class TestStart:
+    def test_the_first_time_it_makes_a_workspace_and_shows_the_laws(self) -> None:
+        program = Program([str(METNOS)]).wait_for("First start: making a workspace").wait_for("All is well")
+        program.wait_for("The Laws this agent is bound by").wait_for("traceability").wait_for("say what you want")
+        assert leave(program) == 0
+        assert "Next" not in program.text
+        again = Program([str(METNOS)]).wait_for("say what you want")
+        assert leave(again) == 0
+        assert "Laws" not in again.text
+
+    def test_what_is_broken_is_said_at_once(self, workspace: Workspace) -> None:
+        workspace.soul.write_text("no laws")
+        program = Program([str(METNOS), "--workspace", str(workspace.root)]).wait_for("error: ")
+        assert program.end() == 1
+
+    def test_what_there_is_to_tell_is_told_while_nobody_types(
+        self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("METNOS_HOME", str(workspace.root))
+        monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+        program = Program(PROGRAM, NEWS="reminder: drink \x1b[2J").wait_for(">").type("half")
+        program.wait_for("• reminder: drink \\x1b[2J").wait_for("> half").type(" a line\r")
+        program.wait_for("You said: 'half a line'")
+        assert leave(program) == 0
+
+
+@pytest.mark.slow
 class TestTerminals:
     @pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"NO_COLOR": "1"}, {"LANG": "C", "LC_ALL": "C"}])
     def test_poor_ones(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
@@ -168,3 +197,11 @@ class TestConversation:
 
         assert Conversation(Choice("/nowhere"), scripted.speak, 1.0).go_on(read) is False  # type: ignore[arg-type]
         assert [line[2:] for line in ran] == [["why", scripted.TURN], ["why", "01ABC"], ["undo"]]
+
+
+def test_what_cannot_be_read_does_not_stand_in_the_way() -> None:
+    def broken() -> list[str]:
+        raise StoreBusy("another process holds it")
+
+    assert _news(broken) == []
+    assert _news(lambda: ["one"]) == ["one"]

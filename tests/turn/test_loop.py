@@ -170,9 +170,7 @@ def test_a_turn_that_is_closed_early_is_cancelled(equipped: App, inbox: Path) ->
     assert equipped.medium.interrupted() == []
 
 
-def test_an_interrupt_in_a_step_cancels_the_turn(
-    equipped: App, inbox: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_in_a_step_cancels_the_turn(equipped: App, inbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -40,7 +40,7 @@ def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]
     telling = _check_clock(workspace, clock)  # now: opening the workspace may write to the audit by this very clock
     yield from _check_workspace(workspace, clock)
     yield _check_disk(workspace, settings)
-    yield reach.check(settings.models.main)
+    yield reach.check(settings.models.main, workspace.keys)
     yield telling
 
 

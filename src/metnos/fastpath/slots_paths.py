@@ -143,10 +143,10 @@ def _one(source: Source, start: int, core: str, before: str) -> Iterator[Slot]:
     if reading is None or (core[0] == "." and source.low[max(0, start - 1) : start] not in _BEFORE_A_DOT):
         return
     end = start + len(core)
-    if reading.kind is Kind.PATH and before in _FOLDER_WORDS and not extension(core):
-        if more := _MORE_OF_A_NAME.match(source.text, end):  # `the folder ~/Taxes 2026`, whose name has a space in it
-            end = more.end()
-            reading = Reading(Kind.PATH, reading.value + more[0])
+    of_a_folder = reading.kind is Kind.PATH and before in _FOLDER_WORDS and not extension(core)
+    if of_a_folder and (more := _MORE_OF_A_NAME.match(source.text, end)):  # `the folder ~/Taxes 2026`
+        end = more.end()
+        reading = Reading(Kind.PATH, reading.value + more[0])
     if reading.kind is Kind.FILES and (noun := _KIND_NOUN.match(source.low[end : end + 12])):
         end += noun.end()
     at_home = reading.kind is Kind.PATH and reading.value.partition("/")[0] in WELL_KNOWN

@@ -50,7 +50,8 @@ def words_before(low: str, place: int) -> list[str]:
     """The words, signs and marks right before a place, the nearest last."""
     start = max(0, place - _REACH)
     tokens = _TOKEN.findall(low[start:place])
-    return tokens[1:] if start else tokens
+    is_cut = low[start - 1 : start + 1].isalpha() if start else False  # the first word may have lost its beginning
+    return tokens[1:] if is_cut else tokens
 
 
 def words_after(low: str, place: int) -> list[str]:

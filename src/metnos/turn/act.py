@@ -103,7 +103,7 @@ def _run(door: Door, call: Call, number: int) -> Generator[Wanted, Answer | None
 
 def _ask(door: Door, call: Call, number: int, item: Item) -> Generator[Wanted, Answer | None, Ended | None]:
     """Ask until there are enough yeses. Returns nothing when the act may be tried, else how the step ended."""
-    waits = Ended(State.WAITING, None, f"it waits for your yes: {item.title}", item=item.id)
+    waits = Ended(State.WAITING, None, item.title, item=item.id)
     if not call.principal.may_answer:
         return waits
     while item.yes_count < item.needs_yes and item.state is Question.WAITING:

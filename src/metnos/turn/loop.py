@@ -79,6 +79,10 @@ class Turns:
         asked = self._parts.clock.now().astimezone()
         return Request(turn, text, principal, cwd, asked, conversation or turn, dry_run)
 
+    def warm(self) -> None:
+        """Load what the first turn would have to load."""
+        self._parts.toolbox.kit()
+
     def run(self, request: Request) -> Turn:
         """Take a request from the sentence to the answer."""
         scratch = Scratch(request)
@@ -254,7 +258,7 @@ class Turns:
         elif scratch.message:
             lines += answering.problem(scratch.state, scratch.message, scratch.fix, language)
         lines += scratch.notes
-        return "\n".join(line for line in lines if line) or phrases["none"]
+        return "\n".join(lines).strip("\n") or phrases["none"]
 
 
 _STATES = {Kind.QUESTION: State.QUESTION, Kind.NOTHING: State.NOTHING, Kind.TALK: State.TALKED}

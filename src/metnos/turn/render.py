@@ -73,7 +73,7 @@ def _table(rows: Sequence[Entry], zone: tzinfo | None, home: str) -> list[str]:
     cells = [[_cell(name, row.get(name), zone, home) for name in names] for row in rows]
     if len(names) == 1:
         return [row[0] for row in cells]
-    if len(rows) == 1:
+    if len(rows) == 1 and _needs_head(names):
         wide = max(len(name) for name in names)
         return [f"{name:<{wide}}  {cell}" for name, cell in zip(names, cells[0], strict=True)]
     widths = [max(len(row[place]) for row in [list(names), *cells]) for place in range(len(names))]

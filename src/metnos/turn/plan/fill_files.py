@@ -13,10 +13,12 @@ from typing import Any
 
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan.clauses import DETERMINERS, Clause, classes
+from metnos.turn.plan.lexicon import Word
 from metnos.turn.plan.patterns import pattern
 
 _DAY = 86_400.0
 _OF = {"of", "di", "del", "della", "dello", "dei", "delle", "degli", "dell'", "about", "su", "sul", "sulla"}
+_THAT = {"that", "which", "who", "with", "che", "con"}
 FILTERS = ("age", "size", "order")
 
 
@@ -128,6 +130,23 @@ def modifiers(clause: Clause) -> list[str]:
 def named(clause: Clause) -> list[str]:
     """Words that are looked for in the names of files."""
     return [*modifiers(clause), *(each for each in (_noun(clause),) if each)]
+
+
+def which(clause: Clause, unknown: Sequence[Word]) -> str:
+    """The first of these words that says which files are meant: before their kind, or after *about*, *that*, *with*."""
+    for place, word in enumerate(clause.words):
+        if word not in unknown:
+            continue
+        before = clause.words[place - 1].text if place else ""
+        after = next((each for each in clause.words[place + 1 :] if not each.stop), None)
+        kind = after is not None and (after in unknown or after.means("files", "documents", "images") or _of_kind(after))
+        if before in _OF or before in _THAT or kind:
+            return word.raw
+    return ""
+
+
+def _of_kind(word: Word) -> bool:
+    return word.slot is not None and "files" in classes(word.slot)
 
 
 def _noun(clause: Clause) -> str:

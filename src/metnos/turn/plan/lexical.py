@@ -140,6 +140,10 @@ class Index:
         """How much it says that a document has this stem: 1 when no document has it, less the more have it."""
         return self._rarity.get(word, 1.0)
 
+    def has(self, word: str) -> bool:
+        """Whether any document has this stem."""
+        return word in self._rows
+
     def scores(self, query: Mapping[str, float]) -> "NDArray[np.float64]":
         """For each document, the share of the query's weight that it has: 0 to 1."""
         total = sum(share * self.rarity(word) for word, share in query.items())

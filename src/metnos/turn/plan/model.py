@@ -100,7 +100,9 @@ def settle(draft: Draft, situation: Situation) -> Plan:
 
 
 def _steps(draft: Draft, situation: Situation, wishes: tuple[Wish, ...]) -> Plan:
-    asked = model_mend.Request(situation.text, _slots(situation))
+    where = situation.scene
+    here = frozenset({".", "./", "~", "~/", where.cwd, where.home} if situation.first == 1 else ())
+    asked = model_mend.Request(situation.text, _slots(situation), here)
     mended = model_mend.mend(draft.steps, situation.known, asked, situation.first)
     kept: list[Step] = []
     sources = dict(situation.sources)

@@ -39,7 +39,7 @@ from metnos.executors.scope import canonical_host
 from metnos.fastpath.slots import Kind, extract
 from metnos.turn import refs
 from metnos.turn.plan import lexical
-from metnos.turn.plan.model_check import is_address, is_path
+from metnos.turn.plan.model_check import is_address, is_path, is_written
 from metnos.turn.plan.model_read import references
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Step, Tool
@@ -163,7 +163,7 @@ def _covers(bounds: Bounds, value: str) -> bool:
         found = _REFERENCE.fullmatch(value.strip())
         return found is not None and _gives_path(found[1], found[2], bounds)
     path = _absolute(value, bounds)
-    return _is_written(value, bounds.text) or any(
+    return is_written(value, bounds.text) or any(
         path == each or path.startswith(f"{each.rstrip('/')}/") for each in bounds.paths
     )
 
@@ -173,14 +173,6 @@ def _gives_path(source: str, field: str, bounds: Bounds) -> bool:
         return False
     tool = bounds.sources[source]
     return tool is None or field in tool.output.get("properties", {})
-
-
-def _is_written(value: str, text: str) -> bool:
-    """Whether the path stands in the owner's words as it is, and not as a part of another."""
-    plain = value.rstrip("/")
-    if len(plain.strip("~./")) < 2:
-        return False
-    return re.search(rf"(?<![\w/~.-]){re.escape(plain)}(?![\w/-]|\.\w)", text) is not None
 
 
 def _absolute(path: str, where: "Scene | Bounds") -> str:

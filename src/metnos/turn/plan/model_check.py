@@ -318,3 +318,11 @@ def is_address(inner: Mapping[str, Any]) -> bool:
 def gives_rows(tool: Tool) -> bool:
     """Whether the entries are rows of a table, whose columns only the table knows."""
     return len(tool.output.get("properties", {})) <= 1
+
+
+def is_written(value: str, text: str) -> bool:
+    """Whether the path stands in the owner's words as it is, and not as a part of another."""
+    plain = value.rstrip("/")
+    if not plain.strip("~./"):
+        return False
+    return re.search(rf"(?<![\w/~.-]){re.escape(plain)}(?![\w/-]|\.\w)", text) is not None

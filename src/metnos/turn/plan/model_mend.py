@@ -12,19 +12,19 @@ candidates. Does not guarantee a right plan: what is still wrong is found by `mo
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from metnos.fastpath.slots import Kind, Slot
 from metnos.turn.plan import lexical, prompts
-from metnos.turn.plan.model_check import gives_rows, is_address, is_path
+from metnos.turn.plan.model_check import gives_rows, is_address, is_path, is_written
 from metnos.turn.plan.model_read import references, renumbered
 from metnos.turn.plan.records import Step, Tool
 from metnos.turn.plan.shape import takes_rows
 
 FINDER = "find_files"
-_PLACES = (Kind.PATH, Kind.FOLDER, Kind.NAME, Kind.URL, Kind.FILES)
+_PLACES = (Kind.PATH, Kind.FOLDER, Kind.NAME, Kind.URL)
 _WILD = re.compile(r"[*?]")
 _STEP = re.compile(r"\{\{\s*step(\d{1,3})\b")
 _COLUMNS = ("column", "by")  # how table tools call the columns that they work on
@@ -36,11 +36,12 @@ class Request:
 
     text: str
     slots: tuple[Slot, ...]
+    here: frozenset[str] = frozenset()  # how the folder where the owner is may be written
 
 
 def mend(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request, first: int = 1) -> tuple[Step, ...]:
     """The steps without their usual slips; their numbers, and what refers to them, count from ``first``."""
-    plain = [_grounded(_without_leaks(step, known, asked), known, asked) for step in steps]
+    plain = _grounded([_without_leaks(step, known, asked) for step in steps], known, asked)
     fed = [_fed(step, plain, known, first) for step in plain]
     return tuple(_found(_Numbered(fed, first), known))
 
@@ -48,26 +49,40 @@ def mend(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request, first
 # -- the owner's own spelling, and nothing of the example's
 
 
-def _grounded(step: Step, known: Mapping[str, Tool], asked: Request) -> Step:
+def _grounded(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request) -> list[Step]:
+    """Paths and addresses as the owner wrote them."""
+    named = list(dict.fromkeys(str(slot.value) for slot in asked.slots if slot.kind in _PLACES))
+    spelled = [_mapped(step, known, lambda value: _spelled(value, named, asked.text)) for step in steps]
+    used = {each for step in spelled for value in step.args.values() for each in _texts(value)}
+    unused = [each for each in named if each not in used]
+    if len(unused) != 1:
+        return spelled
+    # The model took the folder that it was told of for the only place that was named.
+    return [_mapped(step, known, lambda value: unused[0] if value in asked.here else value) for step in spelled]
+
+
+def _mapped(step: Step, known: Mapping[str, Tool], change: Callable[[str], str]) -> Step:
     tool = known.get(step.executor)
-    if tool is None:
-        return step
-    named = {str(slot.value) for slot in asked.slots if slot.kind in _PLACES}
+    properties = tool.properties if tool is not None else {}
     args = {
-        name: _spelled(value, named, asked.text) if _is_place(tool.properties.get(name, {})) else value
+        name: _each(value, change) if _is_place(properties.get(name, {})) else value
         for name, value in step.args.items()
     }
     return Step(step.executor, args)
+
+
+def _each(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, list):
+        return [_each(each, change) for each in value]
+    return change(value) if isinstance(value, str) and not references(value) else value
 
 
 def _is_place(inner: Mapping[str, Any]) -> bool:
     return is_path(inner) or is_address(inner)
 
 
-def _spelled(value: Any, named: set[str], text: str) -> Any:
-    if isinstance(value, list):
-        return [_spelled(each, named, text) for each in value]
-    if not isinstance(value, str) or value in text or references(value):
+def _spelled(value: str, named: Sequence[str], text: str) -> str:
+    if is_written(value, text):
         return value
     last = posixpath.basename(value.rstrip("/")).casefold()
     meant = [each for each in named if posixpath.basename(each.rstrip("/")).casefold() == last]

@@ -33,7 +33,7 @@ SIGNALS = (
 )
 # A path is not among what must be given: a place may be assumed or asked for, and often is.
 _OTHERS = [Value.TIME, Value.TEXT, Value.URL, Value.EMAIL]
-_PLACED = [Value.PATH, Value.URL, Value.EMAIL]  # what a request hardly gives without meaning a tool that takes it
+_PLACED = [Value.PATH, Value.URL, Value.EMAIL, Value.TIME]  # what a request hardly gives without meaning a tool that takes it
 # Found by `python -m bench.router_fit`; a signal that is not named has no weight.
 _ORDER = {
     **{"purpose": 11.1, "title": 2.0, "example": 13.4, "affinity": 3.3, "phrases": 0.2, "name": 1.6, "exact": 5.5},
@@ -157,7 +157,7 @@ def measure(shelf: Shelf, embedder: Embedder | None, asked: Asked) -> "Floats":
         "name": shelf.words.names.mean(best),
         "exact": shelf.words.purposes.mean((best >= _SAME_CONCEPT).astype(float)),
         "cover": shares @ shelf.words.everything.most(alike) / max(shares.sum(), 1e-9),
-        "lexical": shelf.index.scores(asked.stems),
+        "lexical": shelf.index.scores(asked.stems(shelf.index.has)),
         "phrases": _phrases(shelf, asked),
         "told": np.array([bool(tool.examples) for tool in shelf.tools], dtype=float),
         **({} if rows is None else _meaning(shelf, rows[0], rows[1])),

@@ -8,14 +8,14 @@ this does not read values, it counts them. Pure, and bounded for any text.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from metnos.turn.plan import lexicon
 from metnos.turn.plan.lexicon import THING, VERB
-from metnos.turn.plan.lexical import COMMON_WEIGHT, MOST_CHARACTERS, Token, fold, lists, stem, tokens, weight
+from metnos.turn.plan.lexical import COMMON_WEIGHT, MOST_CHARACTERS, Token, fold, lists, name_parts, stem, tokens, weight
 
 if TYPE_CHECKING:
     from metnos.fastpath.slots import Slot
@@ -68,12 +68,13 @@ _ENDS = ".!?:;\n"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A word or a phrase to compare. ``weight`` is how much of the request it says; values say nothing."""
+    """A word or a phrase to compare. ``weight`` is how much of the request it says; names say nothing by themselves."""
 
     text: str
     weight: float
     stem: str
     known: frozenset[str] = frozenset()  # the concepts that it may stand for
+    name: bool = False  # of somebody or something: a value, unless a tool has the same name
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,13 @@ class Asked:
     kinds: frozenset[str]  # what kinds of files it names: extensions, and what they are
     verbs: frozenset[str]  # the concepts of what is to be done
 
-    @property
-    def stems(self) -> Mapping[str, float]:
-        """Each stem, and each concept that is meant by it, with its weight."""
+    def stems(self, known: Callable[[str], bool]) -> Mapping[str, float]:
+        """Each stem, and each concept that is meant by it, with its weight; of names only those that are known."""
         found: dict[str, float] = {}
         for unit in self.units:
+            share = float(known(unit.stem)) if unit.name else unit.weight
             for each in (unit.stem, *map(stem, unit.known)):
-                found[each] = max(found.get(each, 0.0), unit.weight)
+                found[each] = max(found.get(each, 0.0), share)
         return {each: share for each, share in found.items() if share > 0}
 
 
@@ -201,11 +202,12 @@ def _units(outside: Sequence[Token], names: frozenset[Token], meant: Sequence["l
     known = {word.start: _concepts(word) for word in meant}
     found: dict[str, Unit] = {}
     for word in outside:
-        plain = word.text.lower()
-        said = weight(plain)
-        if said and len(plain) > 1 and not plain[0].isdigit():
-            concepts = known.get(word.start, frozenset())
-            found.setdefault(plain, Unit(plain, 0.0 if word in names else said, stem(plain), concepts))
+        for part in name_parts(word.text):
+            said = weight(part)
+            if said and len(part) > 1 and not part[0].isdigit():
+                is_name = word in names
+                concepts = known.get(word.start, frozenset())
+                found.setdefault(part, Unit(part, 0.0 if is_name else said, stem(part), concepts, is_name))
     for phrase in meant:
         if " " in phrase.text and _concepts(phrase):
             found.setdefault(phrase.text, Unit(phrase.text, COMMON_WEIGHT, phrase.text, _concepts(phrase)))

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metnos.executors import vocabulary
 from metnos.fastpath.slots import extract
 from metnos.models.embed import Embedder, require_same
 from metnos.turn.plan import lexicon
@@ -167,15 +168,18 @@ def _kinds_of(tool: Tool) -> frozenset[str]:
 
 
 def _verbs(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
-    """What the name, the first word of the purpose and the affinity say that a tool does."""
+    """What a tool does: the verb of its name, the first word of its purpose, and its affinity."""
     return tuple(
-        frozenset(
-            concept
-            for said in (*name_parts(tool.name), *tool.purpose.split()[:1], *tool.affinity)
-            for concept in concepts(said, VERB)
-        )
-        for tool in tools
+        frozenset(concept for said in _said_to_do(tool) for concept in concepts(said, VERB)) for tool in tools
     )
+
+
+def _said_to_do(tool: Tool) -> Iterator[str]:
+    first = name_parts(tool.name)[:1]
+    # In a name of another house's making the first word may be anything; in one of ours it is the verb.
+    yield from (part for part in first if part in vocabulary.load().verbs)
+    yield from tool.purpose.split()[:1]
+    yield from tool.affinity
 
 
 # -- words
@@ -326,6 +330,8 @@ def _places(tools: Sequence[Tool]) -> "Floats":
             value = value_of(name, schema)
             if value is not None:
                 found[number, value] = 1
+                if {stem(part) for part in name_parts(name)} & _TIMES:  # such as a number of days
+                    found[number, Value.TIME] = 1
             elif schema.get("type") == "array":  # entries of a step before: that step may take a path or an address
                 found[number, [Value.PATH, Value.URL]] = 1
     return found

@@ -25,7 +25,7 @@ from metnos.turn.plan.clauses import Clause, pattern_classes, split
 from metnos.turn.plan.fill import fill
 from metnos.turn.plan.fill_files import Ground
 from metnos.turn.plan.intents import Intent, intents, known, lines
-from metnos.turn.plan.lexicon import fold
+from metnos.turn.plan.lexicon import THING, VERB, fold
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import REQUEST, Candidate, Kind, Plan, Step, Tool, Wish
 from metnos.turn.plan.records import Path as Way
@@ -35,7 +35,8 @@ __all__ = ["Last", "Router", "fill"]
 
 LEAST_SCORE = 1.5  # below it a line explains less of the clause than it leaves over
 LEAST_COVER = 0.4  # of the words that say something
-SURE, SURE_KNOWN = 0.5, 0.8  # how sure the ranker must be, of what grew later and of what has lines of its own
+# How sure the ranker must be: of what grew later, of what has lines that did not fit, and where the verb is unknown.
+SURE, SURE_KNOWN, SURE_STRANGE = 0.5, 0.9, 0.95
 NEAR, NEAREST = 3, 0.35  # how many executors are named as nearest, and how near they must be at least
 
 
@@ -152,8 +153,9 @@ class Router:
         unknown = [word for word in clause.words if word.unknown and word.text not in taken]
         left = [word for word in unknown if not any(word.text.startswith(each) for each in held)]
         found = any(step.executor == "find_files" for step in steps)
-        if left and found and any(self._tools[step.executor].mutates for step in steps):
-            chain.unsure = left[0].raw
+        which = fill_files.which(clause, left)
+        if which and found and any(self._tools[step.executor].mutates for step in steps):
+            chain.unsure = which
         elif left:
             chain.note("ignored", words=", ".join(word.raw for word in left))
 
@@ -168,19 +170,18 @@ class Router:
 
     def _guess(self, clause: Clause, asked: Asked) -> Intent | None:
         """The ranker's first, if it is sure enough: surer where the executor has lines that did not fit."""
-        if not asked.ranked or clause.stranger is not None:
+        if not asked.ranked:
             return None
         tool = asked.ranked[0].tool
         if tool.name not in known():
-            return Intent(tool.name, {}, 0.0, asked.fit) if asked.fit >= SURE else None
+            return Intent(tool.name, {}, 0.0, asked.fit) if asked.fit >= SURE and clause.stranger is None else None
+        enough = SURE_KNOWN if clause.stranger is None else SURE_STRANGE
+        if tool.mutates or asked.fit < enough or clause.hedge(mutates=False):
+            return None
         named = frozenset().union(*(line.names for line in lines() if line.executor == tool.name))
-        agrees = clause.head is None or clause.head.means(*named)
+        foreign = any((word.of_kind(VERB) or word.of_kind(THING)) and not word.means(*named) for word in clause.words)
         lacks = fill(tool, clause.text, clause.slots)[1]
-        return (
-            Intent(tool.name, {}, 0.0, asked.fit)
-            if asked.fit >= SURE_KNOWN and agrees and not lacks and not tool.mutates
-            else None
-        )
+        return None if foreign or lacks else Intent(tool.name, {}, 0.0, asked.fit)
 
     def _steps(self, asked: Asked, chain: Chain, left: Sequence[Clause], certainty: float) -> Plan:
         steps = tuple(chain.steps)
