@@ -1,11 +1,11 @@
 """How well the router chooses without a language model: tools, abstention, arguments; beside BM25 and plain cosine.
 
-Choice: the right function of an item of the `multiple` set, the right one among 50, and the right built-in executor for
-requests as people say them. Abstention: of the items where no function fits (`irrelevance`), how many are still answered
-at the threshold at which a system answers 95 % (or 90 %) of those where one does (`simple_python`, `multiple`): the
-same share for each system, so that none gains by refusing more. Also one minus the area under that curve. All systems
-see the same requests and tools in the same run; both baselines read name and description, BM25 with frequencies over
-all functions of all sets, cosine with the same embedder. Every figure is of what should not happen, in per cent.
+Choice: the right function of an item of the `multiple` set, the right one among 50, and the right built-in executor
+for requests as people say them. Abstention: of the items where no function fits (`irrelevance`), how many are still
+answered at the threshold at which a system answers 95 % (or 90 %) of those where one does (`simple_python`,
+`multiple`): the same share for each system, so that none gains by refusing more. Also one minus the area under that
+curve. All systems see the same requests and tools in the same run; both baselines read name and description, BM25 with
+frequencies over all functions of all sets, cosine with the same embedder. Every figure is of what should not happen.
 
 *kept* is out of sample: items of odd position, on which nothing was fitted (`bench.router_fit`); *fitted* the others.
 Arguments: `fill` for the right tool, against the published answers. Does not measure anything with a language model.
@@ -137,7 +137,9 @@ def _cosine(embedder: Embedder) -> System:
 
 
 def _choice(name: str, items: list[Item], systems: list[System], kept: bool) -> list[Measure]:
-    shares = {each.name: 100 * (1 - sum(_hit(item, each.scores(item)) for item in items) / len(items)) for each in systems}
+    shares = {
+        each.name: 100 * (1 - sum(_hit(item, each.scores(item)) for item in items) / len(items)) for each in systems
+    }
     return _beside(f"wrong {name}, {_half(kept)}", shares, f"{len(items)} items")
 
 
@@ -158,7 +160,9 @@ def _abstention(sets: dict[str, list[Item]], systems: list[System], kept: bool) 
     note = f"{len(sets['irrelevance'])} items that nothing fits, {len(fits)} that something does"
     measures = []
     for share in _ANSWERED:
-        wrong = {name: 100 * float((none >= np.quantile(some, 1 - share)).mean()) for name, (some, none) in sure.items()}
+        wrong = {
+            name: 100 * float((none >= np.quantile(some, 1 - share)).mean()) for name, (some, none) in sure.items()
+        }
         measures += _beside(f"answered in vain at {share:.0%}, {_half(kept)}", wrong, note)
     area = {name: 100 * (1 - auroc(some, none)) for name, (some, none) in sure.items()}
     return [*measures, *_beside(f"abstention, 1 - AUROC, {_half(kept)}", area, note)]

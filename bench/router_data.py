@@ -77,7 +77,9 @@ def crowded(chosen: list[Item], pool: list[Item], size: int) -> list[Item]:
 def built_in() -> tuple[Tool, ...]:
     """The executors that come with Metnos."""
     home = resources.files("metnos.executors.builtin")
-    folders = sorted((each for each in home.iterdir() if each.joinpath("manifest.toml").is_file()), key=lambda it: it.name)
+    folders = sorted(
+        (each for each in home.iterdir() if each.joinpath("manifest.toml").is_file()), key=lambda it: it.name
+    )
     return tuple(_executor(each.joinpath("manifest.toml").read_text(encoding="utf-8")) for each in folders)
 
 

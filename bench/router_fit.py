@@ -20,9 +20,10 @@ from bench.router_data import Item
 from metnos.models.embed import Embedder
 from metnos.models.embed_builtin import Builtin
 from metnos.models.embed_cache import Cached
-from metnos.turn.plan.rank import SIGNALS, Ranker
+from metnos.turn.plan.rank import Ranker
+from metnos.turn.plan.rank_rules import SIGNALS
 
-Floats = NDArray[np.float64]
+Floats = NDArray[Any]
 Group = tuple[Floats, Floats, float]  # tools x signals, which of them are right, how much it counts
 
 _AGAINST = {"stray", "conflict"}  # signals that speak against a tool
@@ -73,9 +74,10 @@ def _conditional(groups: Sequence[Group], columns: list[int]) -> Floats:
             value -= share * float(np.log(chance @ right))
             slope = slope - share * (good @ rows - mean)
             bend = bend + share * ((rows * chance[:, None]).T @ rows - np.outer(mean, mean))
-        return value, slope, bend
+        return float(value), slope, bend
 
-    return _newton(loss, len(columns)) / scale
+    found: Floats = _newton(loss, len(columns)) / scale
+    return found
 
 
 def _logistic(rows: Floats, right: Floats, shares: Floats) -> Floats:
@@ -87,11 +89,12 @@ def _logistic(rows: Floats, right: Floats, shares: Floats) -> Floats:
     def loss(weights: Floats) -> tuple[float, Floats, Floats]:
         sums = scaled @ weights
         chance = 1 / (1 + np.exp(-sums))
-        value = float(shares @ (np.logaddexp(0, sums) - right * sums)) + 0.5 * weights @ ridge @ weights
+        value = float(shares @ (np.logaddexp(0, sums) - right * sums) + 0.5 * weights @ ridge @ weights)
         slope = scaled.T @ (shares * (chance - right)) + ridge @ weights
         return value, slope, (scaled * (shares * chance * (1 - chance))[:, None]).T @ scaled + ridge
 
-    return _newton(loss, scaled.shape[1]) / np.r_[scale, 1.0]
+    found: Floats = _newton(loss, scaled.shape[1]) / np.r_[scale, 1.0]
+    return found
 
 
 def _newton(loss: Callable[[Floats], tuple[float, Floats, Floats]], size: int) -> Floats:
@@ -154,7 +157,9 @@ def _rows(item: Item, ranker: Ranker) -> tuple[Floats, Floats]:
 
 
 def _shown(name: str, weights: dict[str, float]) -> str:
-    return f"{name} = {{{', '.join(f'{each!r}: {value:.2f}' for each, value in weights.items() if abs(value) >= 0.005)}}}"
+    return (
+        f"{name} = {{{', '.join(f'{each!r}: {value:.2f}' for each, value in weights.items() if abs(value) >= 0.005)}}}"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

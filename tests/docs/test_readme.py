@@ -11,7 +11,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_tour_is_real() -> None:
-    tour.check(README)
+    tour.check(README, ROOT)
 
 
 def test_the_tour_can_fail() -> None:

@@ -1,7 +1,7 @@
 """Runs what a page shows: its ``console`` blocks as they stand, with the files that it shows written first.
 
 A block of another language whose first line is ``# executors/...`` is that file of the workspace. ``…`` in what a
-command prints stands for anything. Where a line asks (``[y/N]: y``), the command runs on a terminal and is answered so.
+command prints stands for anything. Where a line asks (``[y/N]: y``, ``[y/n/why]: y``), the command runs on a terminal and is answered so.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ HOME = "/home/you"
 WORKSPACE = ".local/share/metnos"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_ANSWER = re.compile(r"\[y/N\]: (\w)$")
+_ANSWER = re.compile(r"\[y/(?:N|n[a-z/]*)\]: (\w+)$")
 
 Step = tuple[str, list[str]]
 
@@ -41,14 +41,14 @@ def steps(page: str) -> list[Step]:
     return found
 
 
-def check(page: str) -> None:
-    """Run every step of a page in a home of its own; what is printed must be what is shown."""
+def check(page: str, cwd: Path | None = None) -> None:
+    """Run every step of a page in a home of its own, or in ``cwd``; what is printed must be what is shown."""
     with short_home() as home:
         for first, expected in steps(page):
             if not first.startswith("$ "):
                 (home / WORKSPACE / first).write_text("\n".join(expected) + "\n", encoding="utf-8")
                 continue
-            printed = _run(first[2:], home, [found[1] for line in expected if (found := _ANSWER.search(line))])
+            printed = _run(first[2:], home, cwd or home, [found[1] for line in expected if (found := _ANSWER.search(line))])
             seen = [line.rstrip() for line in printed.replace(str(home), HOME).splitlines()]
             assert len(seen) == len(expected), f"{first}\n{printed}"
             for line, wanted in zip(seen, expected, strict=True):
@@ -75,22 +75,22 @@ def short_home() -> Iterator[Path]:
         shutil.rmtree(home)
 
 
-def _run(command: str, home: Path, answers: list[str]) -> str:
+def _run(command: str, home: Path, cwd: Path, answers: list[str]) -> str:
     path = f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, "PATH": path, "HOME": str(home), "COLUMNS": "200", "LC_ALL": "C.UTF-8"}
+    env = {**os.environ, "PATH": path, "HOME": str(home), "COLUMNS": "200", "LC_ALL": "C.UTF-8", "TERM": "dumb"}
     if answers:
-        return _on_a_terminal(command, env, home, answers)
+        return _on_a_terminal(command, env, cwd, answers)
     done = subprocess.run(
         command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        env=env, cwd=home, timeout=60, check=False,
+        env=env, cwd=cwd, timeout=60, check=False,
     )  # fmt: skip
     return done.stdout
 
 
-def _on_a_terminal(command: str, env: dict[str, str], home: Path, answers: list[str]) -> str:
+def _on_a_terminal(command: str, env: dict[str, str], cwd: Path, answers: list[str]) -> str:
     child, terminal = pty.fork()
     if child == 0:
-        os.chdir(home)
+        os.chdir(cwd)
         os.execve("/bin/sh", ["sh", "-c", command], env)
     seen = b""
     while select.select([terminal], [], [], 60)[0]:

@@ -29,6 +29,8 @@ QUOTED = [
     ("'someone@example.org'", ["email someone@example.org"]),
     ("the phrase 'and/or'", ["quoted and/or @about"]),
     ("'5 * 3'", ["quoted 5 * 3"]),
+    ("write 'delete a.txt' to b.txt", ["quoted delete a.txt", "name b.txt @to"]),
+    ("scrivi 'sposta a.txt' in b.txt", ["quoted sposta a.txt", "name b.txt @to"]),
     # a folder's name
     ('in the folder "Old Stuff"', ["folder Old Stuff @in"]),
     ("nella cartella 'Vecchie Cose'", ["folder Vecchie Cose @in"]),

@@ -68,6 +68,11 @@ ROLES = [
     ("read lines 100 to 120", ["number 100 @from", "number 120 @to"]),
     ("leggi le righe da 100 a 120", ["number 100 @from", "number 120 @to"]),
     ("pages 1-3", ["number 1 @from", "number 3 @to"]),
+    # however long the path before it is
+    (
+        f"move the txt files in /{'a' * 80} to /{'b' * 80}",
+        ["files *.txt", f"path /{'a' * 80} @in", f"path /{'b' * 80} @to"],
+    ),
 ]
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import Source, fold, listed
+from metnos.fastpath.slots_words import verb_of
 
 EXTENSIONS = frozenset(
     listed(
@@ -261,8 +262,8 @@ def _is_name(text: str, before: str, *, quoted: bool) -> bool:
     match = _NAME.fullmatch(text)
     if match is None or not re.search(r"\w", text[: match.start(1) - 1]) or "\n" in text:
         return False
-    if quoted and len(text.split()) > 6:
-        return False
+    if quoted and (len(parts := text.split()) > 6 or (len(parts) > 1 and verb_of(fold(parts[0])))):
+        return False  # a sentence that ends with a name, such as `delete a.txt`
     ending = match[1].lower()
     if ending in EXTENSIONS and (len(ending) > 1 or match[1].islower()):
         return True

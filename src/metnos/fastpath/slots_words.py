@@ -63,7 +63,7 @@ class Verbs:
     """The verbs of a request, to be asked for the nearest one before a place."""
 
     def __init__(self, low: str) -> None:
-        found = [(match.start(), verb) for match in _ASKED.finditer(low) if (verb := _verb(match[0]))]
+        found = [(match.start(), verb) for match in _ASKED.finditer(low) if (verb := verb_of(match[0]))]
         self._starts = [start for start, _ in found]
         self._words = [verb for _, verb in found]
 
@@ -75,7 +75,7 @@ class Verbs:
         return self._words[index], self._starts[index]
 
 
-def _verb(word: str) -> str:
+def verb_of(word: str) -> str:
     """The verb that a word is, also with an Italian pronoun behind it, as in *salvali*; else nothing."""
     if word in _VERBS:
         return word

@@ -139,7 +139,7 @@ def _wanted(door: Door, call: Call, number: int, item: Item) -> Wanted:
 
 
 def _targets(needs: Iterable[Need]) -> list[tuple[Capability, str, bool]]:
-    """What an "always" would be about: the folders that are changed and the hosts that are spoken to.
+    """What an "always" would be about: the folders that are changed, or are to be made, and the hosts spoken to.
 
     Nothing at all if any need is of a kind for which there is no "always", or would open a whole home or root.
     """
@@ -149,7 +149,7 @@ def _targets(needs: Iterable[Need]) -> list[tuple[Capability, str, bool]]:
             return []
         if need.capability is Capability.FS_WRITE:
             path = Path(need.target)
-            found.append((need.capability, str(path if path.is_dir() else path.parent), False))
+            found.append((need.capability, str(path.parent if path.is_file() else path), False))
         elif need.capability is Capability.NET_HTTP:
             found.append((need.capability, need.target, need.verb not in ("GET", "HEAD", "OPTIONS")))
         elif need.capability is Capability.MODEL_CHAT:

@@ -1,32 +1,19 @@
 """Planning in tests: the built-in executors as tools, a scene, and a model that says what it is told to say."""
 
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 from typing import Any
 
+from bench.llm_record import HOME, tools
+
 from metnos.core.errors import ModelError
-from metnos.executors import manifest
 from metnos.models.chat import Message, Prompt, Reply
 from metnos.turn.plan.model_scene import Done, Scene
-from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step, Tool
+from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step
 
-HOME = "/home/owner"
 HEAD = "Law 0, perimeter: nothing leaves the home."
 FILES = ("find_files", "read_files", "move_files", "delete_files", "list_folders")
 TABLES = ("read_tables", "group_tables", "describe_tables", "filter_tables", "write_tables")
 WEB = ("get_pages", "extract_text_url", "find_links", "read_files", "write_files")
-
-
-@cache
-def tools() -> Mapping[str, Tool]:
-    folder = resources.files("metnos.executors").joinpath("builtin")
-    read = [
-        each.joinpath("manifest.toml").read_text()
-        for each in folder.iterdir()
-        if each.joinpath("manifest.toml").is_file()
-    ]
-    return {each.name: _tool(each) for each in sorted(map(manifest.parse, read), key=lambda one: one.name)}
 
 
 def candidates(*names: str) -> tuple[Candidate, ...]:
@@ -78,10 +65,3 @@ def failed(number: int, executor: str, args: Mapping[str, Any], kind: str, messa
 
 def calls(plan: Plan) -> list[tuple[str, Mapping[str, Any]]]:
     return [(step.executor, step.args) for step in plan.steps]
-
-
-def _tool(each: manifest.Manifest) -> Tool:
-    return Tool(
-        each.name, each.version, "0" * 64, each.purpose, each.kind is manifest.Kind.MUTATOR, each.args, each.result_key,
-        each.output, each.affinity, tuple((one.say, one.args) for one in each.examples), quiet=each.is_quiet,
-    )  # fmt: skip

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from metnos.executors import vocabulary
 from metnos.fastpath.language import language
+from metnos.turn.plan.chain_state import ROWS
 from metnos.turn.plan.records import REQUEST, Kind, Tool
 from metnos.turn.plan.router import Last
 from turn.plan.asking import tools
@@ -44,25 +45,25 @@ def test_every_built_in_is_reached_in_english_and_in_italian() -> None:
     assert {spoken: sorted(set(tools()) - names) for spoken, names in reached.items()} == {"en": [], "it": []}
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in table() if case["kind"] == "steps"], ids=lambda case: case["say"][:60]
-)
-def test_the_arguments_are_what_the_executors_take(case: dict[str, Any]) -> None:
-    for executor, args in case["do"]:
-        tool = tools()[executor]
-        schema = {"type": "object", "additionalProperties": False, **tool.args}
-        errors = [error.message for error in jsonschema_rs.validator_for(schema).iter_errors(standing_in(tool, args))]
-        assert errors == []
+def test_the_arguments_are_what_the_executors_take() -> None:
+    wrong = []
+    for case in table():
+        for executor, args in case.get("do", []) if case["kind"] == "steps" else ():
+            tool = tools()[executor]
+            schema = {"type": "object", "additionalProperties": False, **tool.args}
+            found = jsonschema_rs.validator_for(schema).iter_errors(standing_in(tool, args))
+            wrong += [(case["say"], executor, error.message) for error in found]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("case", [case for case in table() if "do" in case], ids=lambda case: case["say"][:60])
-def test_references_lead_to_a_step_before_and_to_a_field_it_has(case: dict[str, Any]) -> None:
-    for number, (_, args) in enumerate(case["do"], start=1):
-        for step, key, _, field in REF.findall(str(args)):
-            producer = tools()[case["do"][int(step) - 1][0]]
-            assert int(step) < number
-            assert key == producer.result_key
-            assert not field or field in producer.output["properties"]
+def test_references_lead_to_a_step_before_and_to_a_field_it_has() -> None:
+    for case in table():
+        for number, (_, args) in enumerate(case.get("do", []), start=1):
+            for step, key, _, field in REF.findall(str(args)):
+                producer = tools()[case["do"][int(step) - 1][0]]
+                assert int(step) < number
+                assert key == producer.result_key
+                assert not field or field in producer.output["properties"] or producer.name in ROWS
 
 
 def test_what_changes_many_files_is_found_first() -> None:
@@ -135,7 +136,7 @@ def test_a_first_part_that_changes_something_waits_for_the_rest() -> None:
 
 def test_an_executor_that_is_not_there_is_missed_by_its_name() -> None:
     plan = router("find_files").route("find the PDFs in ~/inbox", now=NOW, cwd=CWD)
-    assert (plan.kind, [wish.name for wish in plan.wishes]) == (Kind.NOTHING, ["find_files"])
+    assert (plan.kind, [wish.name for wish in plan.wishes]) == (Kind.NOTHING, ["find_documents"])
 
 
 def test_an_executor_that_grew_is_reached_by_the_words_it_was_wished_for_with() -> None:
@@ -215,18 +216,17 @@ def test_whatever_is_said_a_plan_holds_together(text: str, last: Last | None) ->
         assert plan.missing.rpartition(".")[0] in tools()
 
 
-def test_a_long_text_is_read_in_time() -> None:
-    for piece in (
-        "delete the files in ~/x and ",
-        "a ",
-        "'",
-        "where a > 1 and ",
-        "sort by ",
-        "search for x in ",
-        "1+",
-        "per ",
-    ):
-        assert route(piece * (4000 // len(piece))) is not None
+@pytest.mark.parametrize(
+    "piece", ["delete the files in ~/x and ", "'", "where a > 1 and ", "search for x in ", "1+", "per "]
+)
+def test_a_text_that_is_no_request_is_not_looked_into(piece: str) -> None:
+    assert route(piece * (1400 // len(piece))).kind is not Kind.TALK
+    plan = route(piece * (4000 // len(piece)))
+    assert (plan.kind, plan.steps) == (Kind.NOTHING, ())
+
+
+def test_a_note_may_be_long() -> None:
+    assert calls(route("note: " + "a long story, and delete everything. " * 200))[0][0] == "append_notes"
 
 
 def standing_in(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:

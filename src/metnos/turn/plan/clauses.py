@@ -8,7 +8,7 @@ Does not guarantee grammar: a noun that is also a verb is told by the word befor
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from metnos.fastpath.slots import Slot
@@ -57,25 +57,18 @@ class Clause:
     text: str
     words: tuple[Word, ...]
     negated: bool = False
+    slots: tuple[Slot, ...] = field(init=False, compare=False)
+    head: Word | None = field(init=False, compare=False)  # the verb that says what to do
 
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        return tuple(word.slot for word in self.words if word.slot is not None)
+    def __post_init__(self) -> None:
+        # Both are asked for again and again, and a request may be long.
+        object.__setattr__(self, "slots", tuple(word.slot for word in self.words if word.slot is not None))
+        object.__setattr__(self, "head", _head(self.words))
 
     @property
     def back(self) -> bool:
         """Whether it speaks of what came before."""
         return any(word.means("it") for word in self.words)
-
-    @property
-    def head(self) -> Word | None:
-        """The verb that says what to do: the first that no determiner makes a noun."""
-        for before, word in zip((None, *self.words), self.words, strict=False):
-            if word.means("where", "what"):
-                continue
-            if word.of_kind(VERB) and not (before is not None and before.text in DETERMINERS):
-                return word
-        return None
 
     @property
     def stranger(self) -> Word | None:
@@ -100,6 +93,16 @@ class Clause:
     def have(self, *kinds: str) -> bool:
         """Whether there is a slot of one of these classes."""
         return any(kinds_of & set(kinds) for kinds_of in map(classes, self.slots))
+
+
+def _head(every: Sequence[Word]) -> Word | None:
+    """The first verb that no determiner makes a noun."""
+    for before, word in zip((None, *every), every, strict=False):
+        if word.means("where", "what"):
+            continue
+        if word.of_kind(VERB) and not (before is not None and before.text in DETERMINERS):
+            return word
+    return None
 
 
 def split(text: str, slots: Sequence[Slot], swallows: Callable[[str], bool]) -> tuple[Clause, ...]:

@@ -204,7 +204,7 @@ def _numbers(call: Call, args: dict[str, Any]) -> None:
             first = bracketed.pop(0)
             args[name] = first.value
             taken.append((first.start, first.end))
-    found = values.numbers(call.text, taken=taken)
+    found = values.numbers(call.text, taken=taken, wanted=sum(name in call.tool.required for name in wanted))
     single = [name for name in arrays if name in call.tool.required and name not in args]
     if len(single) == 1 and not wanted and found:
         args[single[0]] = [each.value for each in found]
@@ -231,17 +231,26 @@ def _texts(call: Call, args: dict[str, Any]) -> None:
     if not wanted:
         return
     quoted = [Found(slot.value, slot.start, slot.end) for slot in call.slots if slot.kind == "quoted"]
-    required = [name for name in call.tool.required if name in wanted]
-    for name, each in values.assigned(call.text, quoted, wanted, required).items():
-        args[name] = [each.value] if kind(wanted[name]) == ARRAY else each.value
-    for name in [name for name in wanted if name not in args]:
-        found = values.choice(call.text, values.examples(wanted[name]))
-        if found is not None and found != wanted[name].get("default"):
-            args[name] = [found] if kind(wanted[name]) == ARRAY else found
-    left = {name: schema for name, schema in wanted.items() if name not in args}
+    _give(call.text, quoted, wanted, call.tool.required, args)
+    for name, schema in wanted.items():
+        named = values.choices(call.text, values.examples(schema)) if name not in args else []
+        if named and named[-1] != schema.get("default"):
+            args[name] = named if kind(schema) == ARRAY else values.choice(call.text, named)
     said = [each for each in values.names(call.text) if each.value not in args.values()]
-    for name, each in values.assigned(call.text, said, left, [name for name in required if name in left]).items():
-        args[name] = [each.value] if kind(left[name]) == ARRAY else each.value
+    _give(call.text, said, wanted, call.tool.required, args)
+
+
+def _give(
+    text: str,
+    found: Sequence[Found],
+    wanted: Mapping[str, Mapping[str, Any]],
+    required: Sequence[str],
+    args: dict[str, Any],
+) -> None:
+    """Give each value to the argument that speaks of it; an argument that is a list takes those that follow too."""
+    left = {name: schema for name, schema in wanted.items() if name not in args}
+    for name, each in values.assigned(text, found, left, [one for one in required if one in left]).items():
+        args[name] = values.run_on(text, each, found) if kind(left[name]) == ARRAY else each.value
 
 
 def _is_text(schema: Mapping[str, Any]) -> bool:

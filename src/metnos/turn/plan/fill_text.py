@@ -15,7 +15,6 @@ from metnos.turn.plan.clauses import Clause, classes
 from metnos.turn.plan.patterns import pattern
 
 _WHEN = ("date", "time", "duration", "range")
-_QUOTES = ("'", '"', "«", "“", "\u2018")
 _LEADING = 2  # words between the command and its time, such as `on the`
 _LONGEST = 2000  # characters of what is looked through; what a note holds may be longer
 SIGNS = {
@@ -135,8 +134,7 @@ def replacing(clause: Clause, _: datetime) -> dict[str, Any]:
 def written(clause: Clause, _: datetime) -> dict[str, Any]:
     """What to write into a file, exactly."""
     for slot in clause.slots:
-        quoted = slot.kind == "name" and not slot.role and slot.text[:1] in _QUOTES and len(clause.slots) > 1
-        if slot.kind == "quoted" or quoted:
+        if slot.kind == "quoted":
             return {"text": f"{slot.value}\n"}
     base = clause.words[0].start
     place = next((slot.start - base for slot in clause.slots if "place" in classes(slot)), len(clause.text))

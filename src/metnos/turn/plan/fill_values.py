@@ -10,10 +10,11 @@ is spelled as the schema spells it). Does not guarantee that the right one of tw
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, permutations
 from typing import Any
 
 from metnos.turn.plan.lexicon import fold
-from metnos.turn.plan.patterns import pattern, word_list
+from metnos.turn.plan.patterns import leading, pattern, word_list
 
 NUMBER, INTEGER, STRING, BOOLEAN, ARRAY = "number", "integer", "string", "boolean", "array"
 TYPES = {"float": NUMBER, "double": NUMBER, "int": INTEGER, "dict": "object", "tuple": ARRAY, "list": ARRAY,
@@ -26,7 +27,10 @@ COUNTING = {
 _SCALE = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "mila": 1_000, "milioni": 1_000_000}
 _ALSO_ARTICLES = ("one", "uno", "due")  # in running text these are rarely meant as numbers
 _WORD = re.compile(r"[^\W_]+")
-NEAR, FAR = 28, 60  # characters around a value whose words speak for an argument
+NEAR, FAR = 30, 60  # characters after and before a value whose words speak for an argument
+STEM = 6  # letters by which two forms of a word are the same
+LED, YEAR, FIRST_YEAR, LAST_YEAR = 2.2, 3.0, 1500, 2100
+ENOUGH, ORDER, MOST = 2.0, 0.6, 6  # for an optional argument; for keeping the order; values that are tried in every order
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,8 @@ def kind(schema: Mapping[str, Any]) -> str:
     return TYPES.get(named, named)
 
 
-def numbers(text: str, *, taken: Iterable[tuple[int, int]] = ()) -> list[Found]:
-    """Every number of the request in its order, written in digits or in words."""
+def numbers(text: str, *, taken: Iterable[tuple[int, int]] = (), wanted: int = 0) -> list[Found]:
+    """Every number of the request in its order; those in words only where ``wanted`` are more than there are in digits."""
     spans = list(taken)
     found = []
     for match in pattern("values.number").finditer(text):
@@ -55,7 +59,8 @@ def numbers(text: str, *, taken: Iterable[tuple[int, int]] = ()) -> list[Found]:
         value = -value if match.group().startswith("-") else value
         value = value / 100 if match["percent"] else value
         found.append(Found(int(value) if value == int(value) and "." not in digits else value, *match.span()))
-    for match in _WORD.finditer(text):
+    found = [each for each in found if not _inside(each, spans)]
+    for match in _WORD.finditer(text) if len(found) < max(1, wanted) else ():
         name = match.group().casefold()
         if name in COUNTING and name not in _ALSO_ARTICLES:
             found.append(Found(COUNTING[name], *match.span()))
@@ -92,35 +97,85 @@ def about(name: str, schema: Mapping[str, Any]) -> tuple[set[str], set[str]]:
     return _stems(apart.replace("_", " ")), _stems(str(schema.get("description", "")))
 
 
-def near(text: str, found: Found, own: set[str], told: set[str]) -> float:
-    """How much the words around a value speak for an argument: its name's weigh most, and the nearer the more."""
-    before = _stems(text[max(0, found.start - NEAR) : found.start])
-    after = _stems(text[found.end : found.end + NEAR])
-    wide = _stems(text[max(0, found.start - FAR) : found.start])
-    score = 3.0 * len(own & before) + 2.0 * len(own & after) + 0.6 * len(told & before) + 0.5 * len(told & after)
-    close = _stems(" ".join(text[: found.start].split()[-2:]) + " " + " ".join(text[found.end :].split()[:1]))
-    return score + 1.5 * len(own & close) + 0.5 * len(told & close) + 0.3 * len(own & wide)
+def near(text: str, found: Found, fence: tuple[int, int], own: set[str], told: set[str]) -> float:
+    """How much the words around a value speak for an argument: the nearer the more, and its name's most of all.
+
+    ``fence`` are the ends of the values before and after it: words beyond them speak for those.
+    """
+    before = text[max(fence[0], found.start - FAR) : found.start]
+    after = text[found.end : min(fence[1], found.end + NEAR)]
+    score = _led(before, own) + (YEAR if "year" in own and _is_year(found.value) else 0.0)
+    for words, weight in ((_WORD.findall(fold(before))[::-1], 1.2), (_WORD.findall(fold(after)), 1.0)):
+        for distance, word in enumerate(words):
+            if word not in word_list("dull"):
+                stem = word[:STEM]
+                score += weight * (3.0 * (stem in own) + 0.8 * (stem in told and stem not in own)) / (1 + 0.35 * distance)
+    return score
+
+
+def _led(before: str, own: set[str]) -> float:
+    """Whether the word right before a value (*from*, *in*) speaks for an argument of such a name."""
+    words = _WORD.findall(fold(before))
+    return LED if words and own & {word[:STEM] for word in leading(words[-1])} else 0.0
+
+
+def _is_year(value: Any) -> bool:
+    return isinstance(value, int) and FIRST_YEAR <= value <= LAST_YEAR
 
 
 def assigned(
     text: str, found: Sequence[Found], wanted: Mapping[str, Mapping[str, Any]], required: Sequence[str]
 ) -> dict[str, Found]:
-    """Which value goes to which argument: the strongest ties first, then what is left in order, to what is required."""
+    """Which value goes to which argument: what speaks for it most, and where nothing does, in the order of mention."""
+    if not found or not wanted:
+        return {}
+    names_ = _by_mention(text, wanted)
     told = {name: about(name, schema) for name, schema in wanted.items()}
-    ties = sorted(
-        ((near(text, each, *told[name]), -place, name, each) for name in wanted for place, each in enumerate(found)),
-        key=lambda tie: (-tie[0], -tie[1], list(wanted).index(tie[2])),
-    )
-    given: dict[str, Found] = {}
-    for score, _, name, each in ties:
-        enough = 0.5 if name in required else 1.9
-        if score >= enough and name not in given and each not in given.values():
-            given[name] = each
-    left = [each for each in found if each not in given.values()]
-    for name in (name for name in required if name in wanted and name not in given):
-        if left:
-            given[name] = left.pop(0)
-    return _in_order(given, wanted)
+    fences = _fences(found, len(text))
+    scores = {
+        (name, place): near(text, each, fences[place], *told[name])
+        for name in names_
+        for place, each in enumerate(found)
+    }
+    must = [name for name in names_ if name in required]
+    chosen = _best(must, len(found), scores)
+    may = [name for name in names_ if name not in required]
+    for name in may:
+        left = [place for place in range(len(found)) if place not in chosen.values()]
+        best = max(left, key=lambda place: scores[name, place], default=None)
+        if best is not None and scores[name, best] >= ENOUGH:
+            chosen[name] = best
+    return {name: found[place] for name, place in chosen.items()}
+
+
+def _best(names_: Sequence[str], count: int, scores: Mapping[tuple[str, int], float]) -> dict[str, int]:
+    """One value for each argument so that the words agree most; of equals the one that keeps the order."""
+    if len(names_) > MOST or count > MOST:
+        return dict(zip(names_, range(count), strict=False))
+    best: tuple[float, dict[str, int]] = (-1.0, {})
+    for places in permutations(range(count), min(len(names_), count)):
+        total = sum(scores[name, place] for name, place in zip(names_, places, strict=False))
+        total += ORDER * sum(one < other for one, other in pairwise(places)) - ORDER * sum(places) / 100
+        if total > best[0]:
+            best = total, dict(zip(names_, places, strict=False))
+    return best[1]
+
+
+def _by_mention(text: str, wanted: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The arguments as the request mentions them (*base and height as 6 and 10*); the others as they are listed."""
+    said = [word[:STEM] for word in _WORD.findall(fold(text))]
+    first = {name: min((said.index(stem) for stem in about(name, {})[0] if stem in said), default=None) for name in wanted}
+    places = {name: place for name, place in first.items() if place is not None}
+    if len(places) != len(wanted) or len(set(places.values())) != len(places):
+        return list(wanted)
+    return sorted(wanted, key=lambda name: places[name])
+
+
+def _fences(found: Sequence[Found], end: int) -> list[tuple[int, int]]:
+    """For each value where the one before it ends and the one after it begins."""
+    ends = [0, *(each.end for each in found[:-1])]
+    starts = [*(each.start for each in found[1:]), end]
+    return list(zip(ends, starts, strict=True))
 
 
 def choice(text: str, values: Sequence[Any]) -> Any | None:
@@ -131,6 +186,21 @@ def choice(text: str, values: Sequence[Any]) -> Any | None:
         if plain and (f" {plain} " in said or f" {plain}s " in said):
             return value
     return None
+
+
+def run_on(text: str, first: Found, every: Sequence[Found]) -> list[Any]:
+    """A value with those that follow it as in a list: parted by a comma or by *and*."""
+    listed, end = [first.value], first.end
+    for each in sorted(every, key=lambda one: one.start):
+        if each.start >= end and pattern("values.gap").fullmatch(text[end : each.start]):
+            listed.append(each.value)
+            end = each.end
+    return listed
+
+
+def choices(text: str, listed: Sequence[Any]) -> list[Any]:
+    """Every choice that the request names, in the order of the choices."""
+    return [each for each in listed if choice(text, [each]) is not None]
 
 
 def examples(schema: Mapping[str, Any]) -> list[str]:
@@ -148,22 +218,8 @@ def switch(text: str, name: str) -> bool | None:
     return denied is None
 
 
-def _in_order(given: dict[str, Found], wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Found]:
-    """Arguments that differ only in a number or in first/second take their values in the order of the request."""
-    groups: dict[str, list[str]] = {}
-    for name in wanted:
-        if name in given:
-            plain = re.sub(r"(\d+|first|second|third|start|end|from|to|min|max|initial|final|[a-z]$)", "", fold(name))
-            groups.setdefault(plain.strip("_"), []).append(name)
-    for members in groups.values():
-        if len(members) > 1:
-            ordered = sorted((given[name] for name in members), key=lambda each: each.start)
-            given.update(zip(members, ordered, strict=True))
-    return given
-
-
 def _stems(text: str) -> set[str]:
-    return {word[:6] for word in map(fold, _WORD.findall(text)) if word not in word_list("dull") and not word.isdigit()}
+    return {word[:STEM] for word in map(fold, _WORD.findall(text)) if word not in word_list("dull") and not word.isdigit()}
 
 
 def _spaced(text: str) -> str:

@@ -1,8 +1,8 @@
 """Words of requests and of tools: tokens, light stems, weights of common words, and a ranked index over fields.
 
-The word lists are data in ``lexical.toml``. Rules: English and Italian are treated alike, because a request does not say
-in which it is written: a stem only has to make the forms of one word meet, it need not be a word. Words that say nothing
-weigh nothing; words that most tools have (make, get, show) weigh little. All is pure, and no text makes it fail.
+The word lists are data in ``lexical.toml``. Rules: English and Italian are treated alike, because a request does not
+say in which it is written: a stem only has to make the forms of one word meet, it need not be a word. Words that say
+nothing weigh nothing; words that most tools have (make, get, show) weigh little. Pure; no text makes it fail.
 
 Does not guarantee that two words of one stem mean the same.
 """

@@ -1,7 +1,8 @@
 """Slips that small models make again and again, put right before a plan is checked.
 
 * A path or an address that is nearly one the owner named becomes that one: ``sales.csv`` for ``~/sales.csv``.
-* A value that was copied from the prompt's own example and that the request does not speak of is left out.
+* A value that was copied from the prompt's own example and that the request does not speak of is left out, if it is
+  optional or a place.
 * A pattern where paths are wanted (``~/inbox/*.txt``) becomes a step that finds them.
 * A table tool that is fed by a step which does not give its columns is fed by the one that reads the table.
 * A column that is summed is not grouped by as well.
@@ -102,6 +103,8 @@ def _leaked(name: str, value: Any, shown: Sequence[Mapping[str, Any]], tool: Too
     inner = tool.properties.get(name, {})
     if "enum" in inner or isinstance(value, bool) or references(value):
         return False
+    if name in tool.required and not _is_place(inner):
+        return False  # it may well be the same: km is km
     if not any(name in args and args[name] == value for args in shown):
         return False
     said = {lexical.fold(word) for word in re.findall(r"\w+", asked.text)}

@@ -58,6 +58,12 @@ def feasts() -> Mapping[str, tuple[int, int]]:
 
 
 @cache
+def leading(word: str) -> tuple[str, ...]:
+    """The words of an argument's name that a word before a value speaks for."""
+    return tuple(_data()["leading"].get(word, "").split())
+
+
+@cache
 def word_list(name: str) -> tuple[str, ...]:
     """One of the lists of words."""
     return tuple(_data()["words"][name].split())

@@ -11,68 +11,32 @@ left out and other weights are used. Does not guarantee that a tool which is des
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from metnos.models.embed import Embedder
 from metnos.turn.plan.rank_request import Asked, Value, ask
+from metnos.turn.plan.rank_rules import SIGNALS, Rules
 from metnos.turn.plan.rank_tools import Shelf, shelve
 from metnos.turn.plan.records import Candidate, Tool
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from metnos.fastpath.slots import Slot
 
-    Floats = NDArray[np.floating[Any]]
+    Floats = NDArray[Any]
 
-SIGNALS = (
-    *("purpose", "title", "example", "examples", "affinity", "phrases", "name", "exact", "cover", "lexical"),
-    *("verb", "numbers", "values", "stray", "kind", "conflict", "told"),
-)
+__all__ = ["SIGNALS", "Ranker", "Rules", "measure"]
+
 # A path is not among what must be given: a place may be assumed or asked for, and often is.
 _OTHERS = [Value.TIME, Value.TEXT, Value.URL, Value.EMAIL]
-_PLACED = [Value.PATH, Value.URL, Value.EMAIL, Value.TIME]  # what a request hardly gives without meaning a tool that takes it
-# Found by `python -m bench.router_fit`; a signal that is not named has no weight.
-_ORDER = {
-    **{"purpose": 11.1, "title": 2.0, "example": 13.4, "affinity": 3.3, "phrases": 0.2, "name": 1.6, "exact": 5.5},
-    **{"cover": 1.7, "lexical": 2.4, "verb": 2.7, "numbers": 0.5, "stray": -0.6, "conflict": -2.9},
-}
-_ORDER_OF_WORDS = {
-    **{"phrases": 1.6, "name": 0.9, "exact": 8.9, "cover": 1.7, "lexical": 3.6, "verb": 1.8, "numbers": 2.0},
-    **{"stray": -3.5, "kind": 2.4, "conflict": -3.1},
-}
-_FIT = {
-    **{"purpose": 2.0, "title": 0.1, "example": 8.9, "examples": 8.9, "phrases": 3.7, "name": 3.8, "exact": 2.8},
-    **{"lexical": 2.4, "verb": 0.5, "numbers": 1.9, "values": 0.5, "kind": 3.3, "conflict": -1.9, "told": -4.1},
-    "bias": -5.8,
-}
-_FIT_OF_WORDS = {
-    **{"phrases": 1.2, "name": 1.9, "exact": 4.0, "cover": 1.3, "lexical": 2.9, "verb": 1.1, "numbers": 2.1},
-    **{"values": 0.4, "kind": 4.5, "conflict": -2.4, "told": -1.2, "bias": -5.0},
-}
+_PLACED = [
+    Value.PATH,
+    Value.URL,
+    Value.EMAIL,
+    Value.TIME,
+]  # what a request hardly gives without meaning a tool that takes it
 _SAME_CONCEPT = 0.9  # how alike two words of one concept are: less than one word twice
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Weights and thresholds.
-
-    The weights were fitted by `bench.router_fit`, which says how and on which half of the data; what they are worth on
-    the other half is measured by `bench.router`. They are rounded to one place. ``bias`` is what a sum begins with.
-    """
-
-    order: Mapping[str, float] = field(default_factory=lambda: dict(_ORDER))
-    order_of_words: Mapping[str, float] = field(default_factory=lambda: dict(_ORDER_OF_WORDS))  # without an embedder
-    fit: Mapping[str, float] = field(default_factory=lambda: dict(_FIT))
-    fit_of_words: Mapping[str, float] = field(default_factory=lambda: dict(_FIT_OF_WORDS))
-    # Below it nothing is meant: of the requests that the fit was made on, as many are kept above it as are left below.
-    abstain: float = 0.5
-    # The sum of a right tool is about 14 and its spread 4: scores then use the whole of 0 to 1. The order is the same
-    # for any two numbers here.
-    centre: float = 12.0
-    spread: float = 4.0
 
 
 class Ranker:
@@ -211,7 +175,8 @@ def _above(cosines: "Floats", zero: float) -> "Floats":
     """Cosines measured from the zero of their space."""
     import numpy as np
 
-    return np.clip((cosines - zero) / (1 - zero), 0.0, 1.0)
+    made: Floats = np.clip((cosines - zero) / (1 - zero), 0.0, 1.0)
+    return made
 
 
 def _phrases(shelf: Shelf, asked: Asked) -> "Floats":
@@ -223,7 +188,8 @@ def _phrases(shelf: Shelf, asked: Asked) -> "Floats":
         sum(says for phrase, says in phrases.items() if phrase and stems.issuperset(phrase))
         for phrases in shelf.affinity
     ]
-    return np.tanh(np.array(held, dtype=float))
+    said: Floats = np.tanh(np.array(held, dtype=float))
+    return said
 
 
 def _arguments(shelf: Shelf, asked: Asked) -> "dict[str, Floats]":

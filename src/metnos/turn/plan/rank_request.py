@@ -14,8 +14,18 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from metnos.turn.plan import lexicon
+from metnos.turn.plan.lexical import (
+    COMMON_WEIGHT,
+    MOST_CHARACTERS,
+    Token,
+    fold,
+    lists,
+    name_parts,
+    stem,
+    tokens,
+    weight,
+)
 from metnos.turn.plan.lexicon import THING, VERB
-from metnos.turn.plan.lexical import COMMON_WEIGHT, MOST_CHARACTERS, Token, fold, lists, name_parts, stem, tokens, weight
 
 if TYPE_CHECKING:
     from metnos.fastpath.slots import Slot
@@ -54,15 +64,25 @@ _SLOTS: Mapping[str, tuple[Value, ...]] = {
 }
 _URL = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.-]+\b")
-_PATH = re.compile(r"(?<!\w)(?:~|\.{1,2})?/[^\s'\",;]+|(?<!\w)~(?!\w)|(?<![\w@/])[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b(?![@/])")
-_QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,300}'|\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|‘[^’\n]{1,300}’|«[^»\n]{1,300}»)(?!\w)")
+_PATH = re.compile(
+    r"(?<!\w)(?:~|\.{1,2})?/[^\s'\",;]+|(?<!\w)~(?!\w)|(?<![\w@/])[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b(?![@/])"
+)
+_QUOTES = (("'", "'"), ('"', '"'), ("\u201c", "\u201d"), ("\u2018", "\u2019"), ("«", "»"))
+_QUOTED = re.compile(r"(?<!\w)(?:" + "|".join(rf"{a}[^{b}\n]{{1,300}}{b}" for a, b in _QUOTES) + r")(?!\w)")
 _NUMBER = re.compile(r"(?<!\w)[-+]?[$€£]?\d[\d.,]*")
 _YEAR = re.compile(r"(?:1\d|20)\d\d")
-_SHAPES = ((_QUOTED, Value.TEXT), (_URL, Value.URL), (_EMAIL, Value.EMAIL), (_PATH, Value.PATH), (_NUMBER, Value.NUMBER))
+_SHAPES = (
+    (_QUOTED, Value.TEXT),
+    (_URL, Value.URL),
+    (_EMAIL, Value.EMAIL),
+    (_PATH, Value.PATH),
+    (_NUMBER, Value.NUMBER),
+)
 _IN_WORDS = {Value.URL: "web page", Value.EMAIL: "address", Value.TEXT: "text"}
 _QUESTIONS = ("how", "what", "quant")
 _OF_QUESTIONS = frozenset(("count", "compute"))
-_OPENERS = " \t\"'“‘«("
+_OPENERS = " \t(" + "".join(opening for opening, _ in _QUOTES)
+_CLOSERS = "".join(closing for _, closing in _QUOTES)
 _ENDS = ".!?:;\n"
 
 
@@ -187,7 +207,7 @@ def _core(text: str, spans: Sequence[_Span], names: frozenset[Token]) -> str:
 
 def _kinds(*values: str) -> tuple[str, ...]:
     """The extensions of paths or patterns, if they are known ones, and at last what such files are."""
-    extensions = [fold(value.rsplit(".", 1)[-1].rstrip("'\"”’»")) for value in values if "." in value]
+    extensions = [fold(value.rsplit(".", 1)[-1].rstrip(_CLOSERS)) for value in values if "." in value]
     kinds = {each: kind for each in extensions if (kind := lists().extensions.get(each))}
     return (*kinds, *dict.fromkeys(kinds.values()))
 

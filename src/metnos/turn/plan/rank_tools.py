@@ -22,11 +22,10 @@ from metnos.turn.plan.rank_request import Value, ask
 from metnos.turn.plan.records import Tool
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.floating[Any]]
-    Whole = NDArray[np.int64]
+    Floats = NDArray[Any]
+    Whole = NDArray[Any]
 
 # Of the index over words. A tool's name is chosen word by word from a closed vocabulary and its affinity is a list of
 # what people say, so a word there says more than one of many in a description. Set by hand; halving or doubling any of
@@ -126,7 +125,17 @@ def shelve(tools: Sequence[Tool], embedder: Embedder | None) -> Shelf:
     words = _words(tools)
     index = Index([[(FIELDS[field], said) for field, said in _fields(tool).items()] for tool in tools])
     vectors = _vectors(tools, words, embedder) if embedder is not None and tools else None
-    return Shelf(tuple(tools), words, index, _affinity(tools), _needs(tools), _places(tools), _kinds(tools), _verbs(tools), vectors)
+    return Shelf(
+        tuple(tools),
+        words,
+        index,
+        _affinity(tools),
+        _needs(tools),
+        _places(tools),
+        _kinds(tools),
+        _verbs(tools),
+        vectors,
+    )
 
 
 def _fields(tool: Tool) -> dict[str, tuple[str, ...]]:
@@ -169,9 +178,7 @@ def _kinds_of(tool: Tool) -> frozenset[str]:
 
 def _verbs(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
     """What a tool does: the verb of its name, the first word of its purpose, and its affinity."""
-    return tuple(
-        frozenset(concept for said in _said_to_do(tool) for concept in concepts(said, VERB)) for tool in tools
-    )
+    return tuple(frozenset(concept for said in _said_to_do(tool) for concept in concepts(said, VERB)) for tool in tools)
 
 
 def _said_to_do(tool: Tool) -> Iterator[str]:
@@ -230,7 +237,10 @@ def _ragged(said: Sequence[Iterable[str]], rows: Mapping[str, int]) -> Ragged:
         found += [(rows[word], owner, (weight(word) or 0.1) / total) for word in distinct]
     columns = list(zip(*found, strict=True)) or [(), (), ()]
     return Ragged(
-        np.asarray(columns[0], dtype=np.int64), np.asarray(columns[1], dtype=np.int64), np.asarray(columns[2]), len(said)
+        np.asarray(columns[0], dtype=np.int64),
+        np.asarray(columns[1], dtype=np.int64),
+        np.asarray(columns[2]),
+        len(said),
     )
 
 

@@ -33,6 +33,7 @@ from metnos.turn.plan.wish import summary, wish
 
 __all__ = ["Last", "Router", "fill"]
 
+LONGEST = 1500  # characters of a request that is no note; more is a text, and not what to do with it
 LEAST_SCORE = 1.5  # below it a line explains less of the clause than it leaves over
 LEAST_COVER = 0.4  # of the words that say something
 # How sure the ranker must be: of what grew later, of what has lines that did not fit, and where the verb is unknown.
@@ -71,7 +72,10 @@ class Router:
         weight: Callable[[str], float] | None = None,
     ) -> Plan:
         """What is to be done about a request."""
-        spoken = language(text)
+        spoken = language(text[:LONGEST])
+        if len(text) > LONGEST and not fill_text.swallows(text):
+            asked = Asked(text, (), (), 0.0, spoken)
+            return self._plan(asked, Kind.NOTHING, say=phrases.say("too_long", spoken), certainty=1.0)
         slots = tuple(extract(text, now=now, home=self._home, cwd=cwd))
         scene = Scene(self._tools, Ground(cwd, self._home, self._exists), now, spoken, last)
         if pending is not None and pending.kind is Kind.QUESTION:

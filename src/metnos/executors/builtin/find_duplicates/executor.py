@@ -82,8 +82,8 @@ def files_of(args, failures, ctx):
 
 
 def fits(name, status, args):
-    pattern = args["pattern"].lower()
-    return status.st_size >= args["min_bytes"] and (pattern == "*" or fnmatch.fnmatchcase(name.lower(), pattern))
+    patterns = [each.strip() for each in args["pattern"].lower().split("|")]
+    return status.st_size >= args["min_bytes"] and any(fnmatch.fnmatchcase(name.lower(), each) for each in patterns)
 
 
 def look(path, failures, ctx):

@@ -59,7 +59,7 @@ def files_of(paths, names, failures, ctx):
                 problem = refused(full)
                 if problem:
                     failures.append(ctx.failure(folders.shown(full), *problem))
-                elif fnmatch.fnmatch(name, names):
+                elif any(fnmatch.fnmatch(name, each.strip()) for each in names.split("|")):
                     left -= 1
                     if left < 0:
                         failures.append(ctx.failure(path, "too_large", f"only {MOST_FILES} files were searched"))

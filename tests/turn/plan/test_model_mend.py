@@ -1,0 +1,88 @@
+from pathlib import Path
+from typing import Any
+
+from metnos.fastpath.slots import extract
+from metnos.turn.plan.model_bounds import _ANY_DAY
+from metnos.turn.plan.model_mend import Request, mend
+from metnos.turn.plan.records import Step
+from turn.plan.asking import FILES, HOME, TABLES, tools
+
+KNOWN = {name: tools()[name] for name in (*FILES, *TABLES, "get_pages", "convert_units", "find_duplicates")}
+
+
+def mended(text: str, *calls: tuple[str, dict[str, Any]], first: int = 1) -> list[tuple[str, Any]]:
+    slots = extract(text, now=_ANY_DAY, home=Path(HOME), cwd=Path(HOME))
+    request = Request(text, slots, frozenset({"~", "."}))
+    return [(step.executor, step.args) for step in mend([Step(*call) for call in calls], KNOWN, request, first)]
+
+
+def test_a_path_becomes_the_one_that_the_owner_wrote() -> None:
+    assert mended("read ~/papers/sales.csv", ("read_tables", {"path": "sales.csv"})) == [
+        ("read_tables", {"path": "~/papers/sales.csv"})
+    ]
+    assert mended("doppi in ~/foto?", ("find_duplicates", {"paths": ["foto"]})) == [
+        ("find_duplicates", {"paths": ["~/foto"]})
+    ]
+    assert mended("read ~/a/x.txt or ~/b/x.txt", ("read_files", {"paths": ["x.txt"]})) == [
+        ("read_files", {"paths": ["x.txt"]})  # which of them is not for code to guess
+    ]
+
+
+def test_the_folder_where_the_owner_is_is_not_the_one_they_named() -> None:
+    assert mended("new files in ~/docs", ("find_files", {"path": "~"})) == [("find_files", {"path": "~/docs"})]
+    assert mended("the newest files", ("find_files", {"path": "."})) == [("find_files", {"path": "."})]
+
+
+def test_what_was_copied_from_the_example_is_left_out() -> None:
+    asked = "which files in ~/inbox are larger than 1 MB?"
+    given = {"path": "~/inbox", "pattern": "*.pdf", "min_size": "1 MB"}
+    assert mended(asked, ("find_files", given)) == [("find_files", {"path": "~/inbox", "min_size": "1 MB"})]
+    assert mended("find pdf files in ~/inbox", ("find_files", {"path": "~/inbox", "pattern": "*.pdf"})) == [
+        ("find_files", {"path": "~/inbox", "pattern": "*.pdf"})
+    ]
+    assert mended("the largest in ~/x", ("find_files", {"path": "~/x", "limit": 10})) == [
+        ("find_files", {"path": "~/x"})
+    ]
+    assert mended("the ten largest in ~/x", ("find_files", {"path": "~/x", "limit": 10}))[0][1]["limit"] == 10
+    assert mended("find the PDFs", ("find_files", {"path": "Downloads", "pattern": "*.pdf"})) == [
+        ("find_files", {"pattern": "*.pdf"})
+    ]
+    units = {"values": [26.2], "from": "miles", "to": "km"}
+    assert mended("how many kilometres are 26.2 miles?", ("convert_units", units)) == [("convert_units", units)]
+
+
+def test_a_pattern_among_paths_becomes_a_step_that_finds() -> None:
+    asked = "move the txt files of ~/in to ~/out and list ~/out"
+    steps = mended(
+        asked,
+        ("move_files", {"paths": ["~/in/*.txt"], "to": "~/out"}),
+        ("list_folders", {"path": "{{step1.results[0].to}}"}),
+        first=3,
+    )
+    assert steps == [
+        ("find_files", {"path": "~/in", "pattern": "*.txt", "depth": 1}),
+        ("move_files", {"paths": ["{{step3.entries.path}}"], "to": "~/out"}),
+        ("list_folders", {"path": "{{step1.results[0].to}}"}),
+    ]
+    later = mended(asked, ("delete_files", {"paths": ["*.log"]}), ("read_files", {"paths": ["{{step1.results.path}}"]}))
+    assert later[0] == ("find_files", {"path": ".", "pattern": "*.log", "depth": 1})
+    assert later[2] == ("read_files", {"paths": ["{{step2.results.path}}"]})
+
+
+def test_a_table_is_read_where_its_columns_are_wanted() -> None:
+    total = {"entries": "{{step1.entries}}", "by": ["amount"], "aggregates": [{"column": "amount", "do": "sum"}]}
+    steps = mended("total of amount in ~/s.csv", ("describe_tables", {"path": "~/s.csv"}), ("group_tables", total))
+    assert steps == [
+        ("read_tables", {"path": "~/s.csv"}),
+        ("group_tables", {"entries": "{{step1.entries}}", "aggregates": [{"column": "amount", "do": "sum"}]}),
+    ]
+
+
+def test_a_step_that_is_right_stays_as_it_is() -> None:
+    good = (
+        "group_tables",
+        {"entries": "{{step1.entries}}", "by": ["city"], "aggregates": [{"column": "a", "do": "sum"}]},
+    )
+    assert mended("sum a by city of ~/s.csv", ("read_tables", {"path": "~/s.csv"}), good)[1] == good
+    unknown = ("nobody_knows", {"x": ["*.txt"]})
+    assert mended("x", unknown) == [unknown]
