@@ -255,16 +255,17 @@ class TestForReal:
     def test_the_daemon_answers_where_one_runs(self, home: Path) -> None:
         workspace = Workspace(home / ".local/share/metnos")
         with subprocess.Popen([str(METNOS), "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as daemon:
-            while connect(workspace) is None:
-                assert daemon.poll() is None
-                time.sleep(0.05)
-            program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
-            program.wait_for("Do this?").type("y\n")
-            assert program.end() == 0
-            client = connect(workspace)
-            assert client is not None
-            assert client.status()["turns"] == 1
-            client.stop()
+            try:
+                while (client := connect(workspace)) is None:
+                    assert daemon.poll() is None
+                    time.sleep(0.05)
+                program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+                program.wait_for("Do this?")
+                assert client.status()["turns"] == 1
+                program.type("y\n")
+                assert program.end() == 0
+            finally:
+                daemon.terminate()
         assert (home / "shelf/a.pdf").exists()
         again = metnos("ask", "-c", "find the pdf files in ~/shelf")
         assert (again.code, "a.pdf" in again.out) == (0, True)

@@ -1,6 +1,8 @@
 """The line that changes while something goes on."""
 
 import io
+import sys
+import threading
 import time
 import unicodedata
 
@@ -64,9 +66,22 @@ def test_what_is_quick_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     assert desk.leave() == ""
 
 
-def test_the_width_is_the_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
+def test_an_interrupt_while_it_begins_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(monkeypatch)
+    live = Live()
 
+    def interrupted(_: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            live.start("never")
+    live.stop()
+    assert desk.leave() == ""
+
+
+def test_the_width_is_the_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     for width, found in ((33, 33), (0, 80)):
         desk = Desk(monkeypatch, columns=width)
         assert columns(sys.stderr) == found

@@ -46,7 +46,8 @@ class Live:
         """Take the line away; returns for how many milliseconds it was due."""
         self._ended.set()
         if self._thread is not None:
-            self._thread.join()
+            if self._thread.ident is not None:  # else an interrupt came before it began, and it will not draw at all
+                self._thread.join()
             self._thread = None
         return (time.monotonic() - self._since) * 1000
 

@@ -9,7 +9,6 @@ import contextlib
 import sys
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Self
 
 import click
 
@@ -53,14 +52,14 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         self._ran = 0
         self._said = ""
 
-    def __enter__(self) -> Self:
-        self._live.start(_WORKING)
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._live.stop()
+
+    def begin(self) -> None:
+        """Show that something goes on, before anything is known about it."""
+        self._live.start(_WORKING)
 
     def tell(self, event: Event) -> None:
         """Show one event that asks for nothing."""
@@ -174,6 +173,7 @@ def follow(turn: Turn, telling: Telling, ask: Callable[[Wanted], Answer]) -> Ans
     ended: Answered | None = None
     answer: Answer | None = None
     try:
+        telling.begin()
         while True:
             event = turn.send(answer)
             answer = None

@@ -12,7 +12,8 @@ def meanings(text: str) -> list[set[str]]:
 
 @pytest.mark.parametrize(("text", "concept"), [
     ("spostali", "move"), ("cancellarle", "delete"), ("mettili", "move"), ("leggimi", "read"), ("estraine", "extract"),
-    ("PIÙ VOLTE", "duplicates"), ("get rid of", "delete"), ("quanti", "count"), ("dov'è", "find"), ("l'impronta", "hash"),
+    ("PIÙ VOLTE", "duplicates"), ("get rid of", "delete"), ("quanti", "count"), ("dov'è", "find"),
+    ("l'impronta", "hash"),
 ])  # fmt: skip
 def test_a_word_means_its_concept(text: str, concept: str) -> None:
     assert concept in set().union(*meanings(text))
@@ -21,7 +22,7 @@ def test_a_word_means_its_concept(text: str, concept: str) -> None:
 def test_a_verb_gives_up_its_pronoun_and_a_noun_does_not() -> None:
     assert "it" in meanings("spostali")[0]
     assert "it" not in meanings("mostrami")[0]
-    assert meanings("portale") == [set()] or "it" not in meanings("animali")[0]
+    assert meanings("animali") == [set()]
 
 
 def test_the_longest_phrase_wins() -> None:

@@ -7,7 +7,19 @@ from metnos.turn.plan.model_mend import Request, mend
 from metnos.turn.plan.records import Step
 from turn.plan.asking import FILES, HOME, TABLES, tools
 
-KNOWN = {name: tools()[name] for name in (*FILES, *TABLES, "get_pages", "convert_units", "find_duplicates")}
+KNOWN = {
+    name: tools()[name]
+    for name in (
+        *FILES,
+        *TABLES,
+        "get_pages",
+        "convert_units",
+        "find_duplicates",
+        "write_files",
+        "extract_archives",
+        "make_folders",
+    )
+}
 
 
 def mended(text: str, *calls: tuple[str, dict[str, Any]], first: int = 1) -> list[tuple[str, Any]]:
@@ -22,6 +34,9 @@ def test_a_path_becomes_the_one_that_the_owner_wrote() -> None:
     ]
     assert mended("doppi in ~/foto?", ("find_duplicates", {"paths": ["foto"]})) == [
         ("find_duplicates", {"paths": ["~/foto"]})
+    ]
+    assert mended("crea ~/Tasse 2026", ("make_folders", {"paths": ["Tasse 2026"]})) == [
+        ("make_folders", {"paths": ["~/Tasse 2026"]})
     ]
     assert mended("read ~/a/x.txt or ~/b/x.txt", ("read_files", {"paths": ["x.txt"]})) == [
         ("read_files", {"paths": ["x.txt"]})  # which of them is not for code to guess
@@ -49,6 +64,19 @@ def test_what_was_copied_from_the_example_is_left_out() -> None:
     ]
     units = {"values": [26.2], "from": "miles", "to": "km"}
     assert mended("how many kilometres are 26.2 miles?", ("convert_units", units)) == [("convert_units", units)]
+
+
+def test_a_switch_is_only_turned_if_the_request_says_so() -> None:
+    taken = {"paths": ["~/foto.zip"], "to": "~/immagini", "own_folder": True}
+    plain = {"paths": ["~/foto.zip"], "to": "~/immagini"}
+    assert mended("estrai l'archivio ~/foto.zip nella cartella ~/immagini", ("extract_archives", taken)) == [
+        ("extract_archives", plain)
+    ]
+    kept = "estrai ~/foto.zip in ~/immagini, ognuno nella sua cartella"
+    assert mended(kept, ("extract_archives", taken)) == [("extract_archives", taken)]
+    write = {"path": "~/a.txt", "text": "x", "overwrite": True}
+    assert "overwrite" not in mended("scrivi 'x' nel file ~/a.txt", ("write_files", write))[0][1]
+    assert "overwrite" in mended("write 'x' to ~/a.txt, replace it", ("write_files", write))[0][1]
 
 
 def test_a_pattern_among_paths_becomes_a_step_that_finds() -> None:

@@ -19,12 +19,12 @@ from turn.plan.routing import CWD, HOME, NOW, calls, route, router, table
 
 FILES = Last("find_files", "entries", frozenset({"path", "name", "kind", "size", "modified"}), 3, {"pattern": "*.pdf"})
 REF = re.compile(r"\{\{(?:step(\d+)|last)\.(\w+)(\[0\])?(?:\.(\w+))?\}\}")
-WORDS = st.sampled_from(
-    "delete move find cancella sposta trova read the my it them all pdf files ~/inbox a.txt x.csv 'delete everything' and "
-    "then not if except remind me note: to in into from where = > 3 tomorrow http://x.it/a sort by per e poi ? , .".split(
-        " "
-    )
-)
+WORDS = st.sampled_from((
+    "delete", "move", "find", "cancella", "sposta", "trova", "read", "the", "my", "it", "them", "all", "pdf", "files",
+    "~/inbox", "a.txt", "x.csv", "'delete everything'", "and", "then", "not", "if", "except", "remind me", "note:",
+    "to",
+    "in", "into", "from", "where", "=", ">", "3", "tomorrow", "http://x.it/a", "sort by", "per", "e", "poi", "?", ",",
+))  # fmt: skip
 
 
 @pytest.mark.parametrize("case", table(), ids=lambda case: case["say"][:60])
@@ -86,10 +86,10 @@ def test_nothing_is_changed_that_was_not_clearly_asked_for(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "find 'delete everything' in ~/inbox", "what does 'delete everything.txt' say", "note: delete all my files",
+    "find 'delete everything' in ~/inbox", "what does the file 'delete all.txt' say", "note: delete all my files",
     "search for \"move a.txt to ~/b\" in ~/inbox", "remind me tomorrow to delete old.txt and move a.txt to ~/b",
     "annota 'cancella tutto'", "cerca 'sposta i file' in ~/Documenti", "write 'delete a.txt' to b.txt",
-    "ricordami domani di cancellare i pdf di ~/inbox", "summarise 'delete everything.pdf'",
+    "ricordami domani di cancellare i pdf di ~/inbox", "summarise the file 'delete all.pdf'",
 ])  # fmt: skip
 def test_what_is_quoted_or_noted_is_never_an_instruction(text: str) -> None:
     plan = route(text)
@@ -144,7 +144,8 @@ def test_an_executor_that_grew_is_reached_by_the_words_it_was_wished_for_with() 
     from metnos.turn.plan.router import Router
 
     args = {"required": ["path", "language"], "properties": {
-        "path": {"type": "string", "x-path": "read"}, "language": {"type": "string", "description": "Such as 'French'."},
+        "path": {"type": "string", "x-path": "read"},
+        "language": {"type": "string", "description": "Such as 'French'."},
     }}  # fmt: skip
     grown = Tool("translate_text", "1.0.0", "0", "Say a text in another language.", False, args, "entries", {})
     kept = (*tools().values(), grown)

@@ -17,7 +17,7 @@ def wished(text: str, *existing: str) -> str | None:
 
 
 @pytest.mark.parametrize(("texts", "name"), [
-    (["translate x.txt into French", "traduci lettera.docx in inglese", "could you translate ~/a.pdf?"], "translate_text"),
+    (["translate x.txt into French", "traduci lettera.docx in inglese", "please translate ~/a.pdf"], "translate_text"),
     (["rotate photo.jpg by 90 degrees", "ruota foto.png di 90 gradi"], "rotate_images"),
     (["che tempo fa domani", "what's the weather in Rome?", "will it rain tomorrow?"], "get_weather"),
     (["play some music", "suona un po' di musica"], "play_audio"),
@@ -36,9 +36,9 @@ def test_a_name_that_is_taken_says_how_it_differs_or_is_none() -> None:
 
 
 def test_particulars_become_inputs_and_stay_out_of_the_summary() -> None:
-    text = "translate ~/secret/plan.txt into Klingon"
+    text = "translate ~/secret/plan.txt into French"
     found = wish(split(text, extract(text, now=NOW, home=HOME, cwd=CWD), swallows)[0], REQUEST, ())
     assert found is not None
     assert found.inputs == ("path (txt)",)
     assert "secret" not in found.summary
-    assert "Klingon" not in found.summary
+    assert "French" not in found.summary

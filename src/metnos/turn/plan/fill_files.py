@@ -84,21 +84,8 @@ def ages(slots: Sequence[Slot], now: datetime) -> dict[str, float]:
 
 def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, Any]:
     """What `find_files` is to look for: every argument but the folder."""
-    found: dict[str, Any] = {}
-    patterns = [str(slot.value) for slot in slots if "files" in classes(slot)]
-    named = [PurePosixPath(str(slot.value)).name for slot in slots if slot.kind == "name"]
-    called = pattern("files.called").search(clause.text) or pattern("files.in_name").search(clause.text)
-    quoted = [str(slot.value) for slot in slots if slot.kind == "quoted"]
-    if patterns:
-        found["pattern"] = _named("|".join(dict.fromkeys(patterns)), modifiers(clause))
-    elif named:
-        found["pattern"] = "|".join(dict.fromkeys(named))
-    elif quoted and not clause.said("search"):
-        found["pattern"] = quoted[0]
-    elif called:
-        found["pattern"] = called["name"]
-    elif sought := _noun(clause):
-        found["pattern"] = sought
+    names = _pattern(clause, slots)
+    found: dict[str, Any] = {"pattern": names} if names else {}
     for slot in slots:
         if slot.kind == "size":
             found["max_size" if slot.role == "max" else "min_size"] = str(slot.value)
@@ -113,6 +100,21 @@ def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, A
     if clause.said("hidden"):
         found["hidden"] = True
     return found | ages(slots, now)
+
+
+def _pattern(clause: Clause, slots: Sequence[Slot]) -> str:
+    """What the names look like: a kind of files, else a name, else what is quoted, called so, or looked for."""
+    patterns = [str(slot.value) for slot in slots if "files" in classes(slot)]
+    if patterns:
+        return _named("|".join(dict.fromkeys(patterns)), modifiers(clause))
+    own = [PurePosixPath(str(slot.value)).name for slot in slots if slot.kind == "name"]
+    if own:
+        return "|".join(dict.fromkeys(own))
+    quoted = [str(slot.value) for slot in slots if slot.kind == "quoted"]
+    if quoted and not clause.said("search"):
+        return quoted[0]
+    called = pattern("files.called").search(clause.text) or pattern("files.in_name").search(clause.text)
+    return called["name"] if called else _noun(clause)
 
 
 def modifiers(clause: Clause) -> list[str]:
@@ -139,7 +141,9 @@ def which(clause: Clause, unknown: Sequence[Word]) -> str:
             continue
         before = clause.words[place - 1].text if place else ""
         after = next((each for each in clause.words[place + 1 :] if not each.stop), None)
-        kind = after is not None and (after in unknown or after.means("files", "documents", "images") or _of_kind(after))
+        kind = after is not None and (
+            after in unknown or after.means("files", "documents", "images") or _of_kind(after)
+        )
         if before in _OF or before in _THAT or kind:
             return word.raw
     return ""

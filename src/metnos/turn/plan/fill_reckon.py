@@ -116,6 +116,4 @@ def _unit(said: str) -> str:
 
 
 def _is_date(said: str) -> bool:
-    return re.fullmatch(r"\d{4}-\d\d?-\d\d?|\d\d?/\d\d?/\d{2,4}|[-+\d\s]+", said) is not None and not re.search(
-        r"\d\s*[+*]|\s-\s|\d-\d+$", said
-    )
+    return re.fullmatch(r"\d{4}-\d\d?-\d\d?|\d\d?/\d\d?/\d{2,4}", said) is not None

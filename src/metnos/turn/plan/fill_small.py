@@ -191,7 +191,7 @@ READERS: Mapping[str, tuple[Reader, Sequence[str]]] = {
     "read_tables": (rows, ("table", "limit", "offset", "columns", "format", "delimiter", "query")),
     "describe_tables": (sheet, ("table", "format", "delimiter", "query")),
     "count_text": (frequent, ("top", "least_letters", "text", "limit")),
-    "summarise_text": (sentences, ("sentences", "text", "language", "limit")),
+    "summarise_text": (sentences, ("sentences", "text", "language")),
     "convert_tables": (sheet, ("to_format", "to_delimiter", "format", "delimiter", "table", "header", "query")),
     "list_disks": (disks, ("at_least", "path")),
     "list_processes": (processes, ("name", "user", "sort", "limit")),

@@ -30,7 +30,11 @@ _WORD = re.compile(r"[^\W_]+")
 NEAR, FAR = 30, 60  # characters after and before a value whose words speak for an argument
 STEM = 6  # letters by which two forms of a word are the same
 LED, YEAR, FIRST_YEAR, LAST_YEAR = 2.2, 3.0, 1500, 2100
-ENOUGH, ORDER, MOST = 2.0, 0.6, 6  # for an optional argument; for keeping the order; values that are tried in every order
+ENOUGH, ORDER, MOST = (
+    2.0,
+    1.2,
+    6,
+)  # for an optional argument; for keeping the order; values that are tried in every order
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ def kind(schema: Mapping[str, Any]) -> str:
 
 
 def numbers(text: str, *, taken: Iterable[tuple[int, int]] = (), wanted: int = 0) -> list[Found]:
-    """Every number of the request in its order; those in words only where ``wanted`` are more than there are in digits."""
+    """Every number of the request in its order; those in words only where digits give fewer than ``wanted``."""
     spans = list(taken)
     found = []
     for match in pattern("values.number").finditer(text):
@@ -109,7 +113,9 @@ def near(text: str, found: Found, fence: tuple[int, int], own: set[str], told: s
         for distance, word in enumerate(words):
             if word not in word_list("dull"):
                 stem = word[:STEM]
-                score += weight * (3.0 * (stem in own) + 0.8 * (stem in told and stem not in own)) / (1 + 0.35 * distance)
+                score += (
+                    weight * (3.0 * (stem in own) + 0.8 * (stem in told and stem not in own)) / (1 + 0.35 * distance)
+                )
     return score
 
 
@@ -164,7 +170,9 @@ def _best(names_: Sequence[str], count: int, scores: Mapping[tuple[str, int], fl
 def _by_mention(text: str, wanted: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The arguments as the request mentions them (*base and height as 6 and 10*); the others as they are listed."""
     said = [word[:STEM] for word in _WORD.findall(fold(text))]
-    first = {name: min((said.index(stem) for stem in about(name, {})[0] if stem in said), default=None) for name in wanted}
+    first = {
+        name: min((said.index(stem) for stem in about(name, {})[0] if stem in said), default=None) for name in wanted
+    }
     places = {name: place for name, place in first.items() if place is not None}
     if len(places) != len(wanted) or len(set(places.values())) != len(places):
         return list(wanted)
@@ -219,7 +227,9 @@ def switch(text: str, name: str) -> bool | None:
 
 
 def _stems(text: str) -> set[str]:
-    return {word[:STEM] for word in map(fold, _WORD.findall(text)) if word not in word_list("dull") and not word.isdigit()}
+    return {
+        word[:STEM] for word in map(fold, _WORD.findall(text)) if word not in word_list("dull") and not word.isdigit()
+    }
 
 
 def _spaced(text: str) -> str:

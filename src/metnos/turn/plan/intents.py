@@ -86,9 +86,7 @@ def intents(clause: Clause, tools: Mapping[str, Tool], *, before: frozenset[str]
             held = best.get(line.executor)
             if held is None or found.score > held.score:
                 best[line.executor] = found
-    return tuple(
-        sorted(best.values(), key=lambda each: (-each.score, tools[each.executor].mutates, each.executor))
-    )
+    return tuple(sorted(best.values(), key=lambda each: (-each.score, tools[each.executor].mutates, each.executor)))
 
 
 @cache
@@ -191,4 +189,3 @@ def _loss(word: Word, names: frozenset[str]) -> float:
     if word.of_kind(THING) or word.of_kind(VERB):
         return LEFT_THING
     return LEFT_WORD if word.unknown else 0.0
-

@@ -101,8 +101,9 @@ def settle(draft: Draft, situation: Situation) -> Plan:
 
 def _steps(draft: Draft, situation: Situation, wishes: tuple[Wish, ...]) -> Plan:
     where = situation.scene
-    here = frozenset({".", "./", "~", "~/", where.cwd, where.home} if situation.first == 1 else ())
-    asked = model_mend.Request(situation.text, _slots(situation), here)
+    fresh = situation.bounds is None or not situation.bounds.strict
+    here = frozenset({".", "./", "~", "~/", where.cwd, where.home} if fresh else ())
+    asked = model_mend.Request(situation.text, _slots(situation), here, fresh)
     mended = model_mend.mend(draft.steps, situation.known, asked, situation.first)
     kept: list[Step] = []
     sources = dict(situation.sources)

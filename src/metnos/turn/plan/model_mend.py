@@ -15,8 +15,10 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from metnos.executors import vocabulary
 from metnos.fastpath.slots import Kind, Slot
 from metnos.turn.plan import lexical, prompts
 from metnos.turn.plan.model_check import gives_rows, is_address, is_path, is_written
@@ -38,11 +40,13 @@ class Request:
     text: str
     slots: tuple[Slot, ...]
     here: frozenset[str] = frozenset()  # how the folder where the owner is may be written
+    fresh: bool = True  # a first plan; later ones have reasons of their own for what they add
 
 
 def mend(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request, first: int = 1) -> tuple[Step, ...]:
     """The steps without their usual slips; their numbers, and what refers to them, count from ``first``."""
-    plain = _grounded([_without_leaks(step, known, asked) for step in steps], known, asked)
+    own = [_without_leaks(step, known, asked) for step in steps] if asked.fresh else steps
+    plain = _grounded(own, known, asked)
     fed = [_fed(step, plain, known, first) for step in plain]
     return tuple(_found(_Numbered(fed, first), known))
 
@@ -85,6 +89,9 @@ def _is_place(inner: Mapping[str, Any]) -> bool:
 def _spelled(value: str, named: Sequence[str], text: str) -> str:
     if is_written(value, text):
         return value
+    longer = set(re.findall(rf"(?<!\S)([~./\w-]*/){re.escape(value)}(?![\w/-]|\.\w)", text)) if value else set()
+    if len(longer) == 1:
+        return f"{longer.pop()}{value}"
     last = posixpath.basename(value.rstrip("/")).casefold()
     meant = [each for each in named if posixpath.basename(each.rstrip("/")).casefold() == last]
     return meant[0] if last and len(meant) == 1 else value
@@ -101,8 +108,10 @@ def _without_leaks(step: Step, known: Mapping[str, Tool], asked: Request) -> Ste
 
 def _leaked(name: str, value: Any, shown: Sequence[Mapping[str, Any]], tool: Tool, asked: Request) -> bool:
     inner = tool.properties.get(name, {})
-    if "enum" in inner or isinstance(value, bool) or references(value):
+    if "enum" in inner or references(value):
         return False
+    if isinstance(value, bool):
+        return _switched(name, value, tool, asked)
     if name in tool.required and not _is_place(inner):
         return False  # it may well be the same: km is km
     if not any(name in args and args[name] == value for args in shown):
@@ -113,6 +122,31 @@ def _leaked(name: str, value: Any, shown: Sequence[Mapping[str, Any]], tool: Too
         return not any(any(map(str.isdigit, word)) or word in lexical.lists().numbers for word in said)
     stems = {lexical.stem(word) for word in said}
     return bool(words) and not any(word in said or lexical.stem(word) in stems for word in words)
+
+
+def _switched(name: str, value: bool, tool: Tool, asked: Request) -> bool:
+    """Whether a switch was only copied from an example: nothing that is said of it alone is in the request."""
+    inner = tool.properties.get(name, {})
+    shown = [say for say, args in tool.examples if args.get(name) is value]
+    if value is inner.get("default") or not shown:
+        return False
+    others = [str(each.get("description", "")) for key, each in tool.properties.items() if key != name]
+    others += [tool.purpose, *(say for say, args in tool.examples if args.get(name) is not value)]
+    own = _stems(" ".join([name, str(inner.get("description", "")), *shown])) - _stems(" ".join(others)) - _usual()
+    return not own & _stems(asked.text)
+
+
+@cache
+def _usual() -> frozenset[str]:
+    """The words of the vocabulary in both languages: they say what a tool does, not how."""
+    known = vocabulary.load()
+    words = [*known.verbs.values(), *known.objects.values()]
+    said = [word.text for word in words] + [each for word in words for way in word.synonyms.values() for each in way]
+    return frozenset(_stems(" ".join(said)))
+
+
+def _stems(text: str) -> set[str]:
+    return {lexical.stem(word) for word in lexical.content(text)}
 
 
 def _texts(value: Any) -> Iterator[str]:

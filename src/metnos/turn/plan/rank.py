@@ -30,12 +30,8 @@ __all__ = ["SIGNALS", "Ranker", "Rules", "measure"]
 
 # A path is not among what must be given: a place may be assumed or asked for, and often is.
 _OTHERS = [Value.TIME, Value.TEXT, Value.URL, Value.EMAIL]
-_PLACED = [
-    Value.PATH,
-    Value.URL,
-    Value.EMAIL,
-    Value.TIME,
-]  # what a request hardly gives without meaning a tool that takes it
+# What a request hardly gives without meaning a tool that takes it.
+_PLACED = [Value.PATH, Value.URL, Value.EMAIL, Value.TIME]
 _SAME_CONCEPT = 0.9  # how alike two words of one concept are: less than one word twice
 
 

@@ -214,8 +214,10 @@ def _kinds(*values: str) -> tuple[str, ...]:
 
 def _meanings(text: str, spans: Sequence[_Span]) -> tuple["lexicon.Word", ...]:
     """What the words outside the values mean, phrase by phrase."""
-    blank = "".join(" " if any(span.start <= at < span.end for span in spans) else char for at, char in enumerate(text))
-    return tuple(word for word in lexicon.words(blank, ()) if not word.mark)
+    blank = list(text)
+    for span in spans:
+        blank[span.start : span.end] = " " * (span.end - span.start)
+    return tuple(word for word in lexicon.words("".join(blank), ()) if not word.mark)
 
 
 def _units(outside: Sequence[Token], names: frozenset[Token], meant: Sequence["lexicon.Word"]) -> tuple[Unit, ...]:
