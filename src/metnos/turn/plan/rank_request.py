@@ -134,14 +134,16 @@ def ask(text: str, slots: Sequence["Slot"] = ()) -> Asked:
     shown = text[:MOST_CHARACTERS]
     spans = _spans(shown, slots)
     hidden = [span for span in spans if span.instead != shown[span.start : span.end] or Value.PATH not in span.values]
-    outside = [word for word in tokens(shown) if not any(span.start <= word.start < span.end for span in hidden)]
+    covered = _covered(len(shown), hidden)
+    outside = [word for word in tokens(shown) if not covered[word.start]]
     names = _names(shown, outside)
     plain = [fold(word.text) for word in outside]
     values = Counter(value for span in spans for value in span.values)
     values[Value.NUMBER] += sum(word in lists().numbers for word in plain)
     values[Value.TIME] += sum(word in lists().times for word in plain)
     values[Value.TEXT] += len(names)
-    meant = _meanings(shown, hidden)
+    blank = "".join(" " if is_hidden else char for char, is_hidden in zip(shown, covered, strict=True))
+    meant = tuple(word for word in lexicon.words(blank, ()) if not word.mark)
     return Asked(
         text=shown,
         core=_core(shown, spans, names),
@@ -155,9 +157,11 @@ def ask(text: str, slots: Sequence["Slot"] = ()) -> Asked:
 def _spans(text: str, slots: Sequence["Slot"]) -> list[_Span]:
     """Where values stand: the slots, and what has the shape of a value and is in none. They do not overlap."""
     found = [_of_slot(slot) for slot in slots if slot.kind in _SLOTS and slot.end <= len(text)]
+    taken = _covered(len(text), found)
     for shape, value in _SHAPES:
         for match in shape.finditer(text):
-            if not any(span.start < match.end() and match.start() < span.end for span in found):
+            if not any(taken[match.start() : match.end()]):
+                taken[match.start() : match.end()] = b"\1" * len(match.group())
                 year = (Value.TIME,) if _YEAR.fullmatch(match.group()) else ()
                 kinds = _kinds(match.group()) if value is Value.PATH else ()
                 instead = _place(match.group(), kinds) if value is Value.PATH else _IN_WORDS.get(value, match.group())
@@ -212,12 +216,12 @@ def _kinds(*values: str) -> tuple[str, ...]:
     return (*kinds, *dict.fromkeys(kinds.values()))
 
 
-def _meanings(text: str, spans: Sequence[_Span]) -> tuple["lexicon.Word", ...]:
-    """What the words outside the values mean, phrase by phrase."""
-    blank = list(text)
+def _covered(length: int, spans: Sequence[_Span]) -> bytearray:
+    """For each character whether it is in one of the spans."""
+    made = bytearray(length)
     for span in spans:
-        blank[span.start : span.end] = " " * (span.end - span.start)
-    return tuple(word for word in lexicon.words("".join(blank), ()) if not word.mark)
+        made[span.start : span.end] = b"\1" * (span.end - span.start)
+    return made
 
 
 def _units(outside: Sequence[Token], names: frozenset[Token], meant: Sequence["lexicon.Word"]) -> tuple[Unit, ...]:

@@ -54,6 +54,7 @@ _ORDER_OF_WORDS = {
     "stray": -3.4,
     "kind": 2.1,
     "conflict": -2.4,
+    "bias": 7.0,  # not fitted: it brings these sums to where those with an embedder lie, so that scores mean the same
 }
 _FIT = {
     "purpose": 1.7,
