@@ -139,7 +139,7 @@ def done_steps(scratch: Scratch) -> list[Done]:
     for taken in scratch.taken:
         outcome, ended = taken.ended.outcome, taken.ended
         reply = outcome.reply if outcome else {}
-        done.append(Done(taken.place, taken.executor, taken.args, taken.went_well, ended.kind, ended.message, reply))
+        done.append(Done(taken.place, taken.executor, taken.planned, taken.went_well, ended.kind, ended.message, reply))
     return done
 
 

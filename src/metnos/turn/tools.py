@@ -76,6 +76,7 @@ def as_tool(executor: Executor) -> Tool:
         digest=executor.digest,
         purpose=manifest.purpose,
         mutates=manifest.kind is Kind.MUTATOR,
+        quiet=manifest.is_quiet,
         args=manifest.args,
         result_key=manifest.result_key,
         output=manifest.output,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.fastpath.slots import extract
-from metnos.turn.plan.fill import fill, in_bytes
+from metnos.turn.plan.fill import fill, fitted, in_bytes
 from metnos.turn.plan.records import Tool
 from turn.plan.asking import tools
 from turn.plan.routing import CWD, HOME, NOW
@@ -109,6 +109,13 @@ def test_where_something_goes_is_never_what_it_is_done_to() -> None:
 @pytest.mark.parametrize(("size", "number"), [("1 GB", 10**9), ("20 KB", 20_000), ("1.5 MiB", 1_572_864), ("12", 12)])
 def test_sizes_in_bytes(size: str, number: int) -> None:
     assert in_bytes(size) == number
+
+
+def test_several_texts_for_one_argument_are_joined() -> None:
+    one = tools()["summarise_text"]
+    assert fitted(one, {"text": ["a", "b"], "sentences": 3}) == {"text": "a\n\nb", "sentences": 3}
+    assert fitted(one, {"paths": ["a", "b"]}) == {"paths": ["a", "b"]}
+    assert fitted(one, {"text": []}) == {"text": []}
 
 
 TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list}

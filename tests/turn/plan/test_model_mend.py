@@ -92,7 +92,9 @@ def test_a_pattern_among_paths_becomes_a_step_that_finds() -> None:
         ("move_files", {"paths": ["{{step3.entries.path}}"], "to": "~/out"}),
         ("list_folders", {"path": "{{step1.results[0].to}}"}),
     ]
-    later = mended(asked, ("delete_files", {"paths": ["*.log"]}), ("read_files", {"paths": ["{{step1.results.path}}"]}))
+    later = mended(
+        "clean up", ("delete_files", {"paths": ["*.log"]}), ("read_files", {"paths": ["{{step1.results.path}}"]})
+    )
     assert later[0] == ("find_files", {"path": ".", "pattern": "*.log", "depth": 1})
     assert later[2] == ("read_files", {"paths": ["{{step2.results.path}}"]})
 
@@ -104,6 +106,20 @@ def test_a_table_is_read_where_its_columns_are_wanted() -> None:
         ("read_tables", {"path": "~/s.csv"}),
         ("group_tables", {"entries": "{{step1.entries}}", "aggregates": [{"column": "amount", "do": "sum"}]}),
     ]
+
+
+def test_a_file_that_is_filtered_is_read_as_a_table() -> None:
+    romans = {"entries": "{{step1.entries}}", "conditions": [{"column": "city", "is": "equals", "value": "Rome"}]}
+    steps = mended("keep city Rome of ~/p.csv", ("read_files", {"paths": ["~/p.csv"]}), ("filter_tables", romans))
+    assert steps == [("read_tables", {"path": "~/p.csv"}), ("filter_tables", romans)]
+
+
+def test_a_column_that_is_wanted_later_is_read() -> None:
+    spent = {"entries": "{{step1.entries}}", "by": ["category"], "aggregates": [{"column": "amount", "do": "sum"}]}
+    steps = mended(
+        "amount per category", ("read_tables", {"path": "~/s.csv", "columns": ["amount"]}), ("group_tables", spent)
+    )
+    assert steps == [("read_tables", {"path": "~/s.csv"}), ("group_tables", spent)]
 
 
 def test_a_step_that_is_right_stays_as_it_is() -> None:

@@ -236,6 +236,8 @@ def _sources(slots: Sequence[Slot]) -> tuple[Slot, ...]:
 
 def _everything(clause: Clause, tool: Tool, folders: Sequence[Slot]) -> bool:
     """Whether what is in a folder is meant, and not the folder."""
+    if clause.head is not None and clause.head.means("empty") and folders:
+        return True
     inside = any(slot.role in ("in", "from") for slot in folders)
     return tool.mutates and inside and clause.said("files", "all", "documents") and not clause.said("folders")
 

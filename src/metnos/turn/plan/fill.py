@@ -71,6 +71,16 @@ def missing(tool: Tool, args: Mapping[str, Any]) -> tuple[str, ...]:
     return lacking
 
 
+def fitted(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments whose references were filled in, as the schema wants them: several texts for one are joined."""
+    made = dict(args)
+    for name, value in args.items():
+        texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        if texts and value and kind(tool.properties.get(name, {"type": ARRAY})) == STRING:
+            made[name] = "\n\n".join(value)
+    return made
+
+
 def chosen(slot: Slot, exists: Callable[[str], bool] | None) -> str:
     """The place that a slot means: the first of its names that is there."""
     every = [str(slot.value), *map(str, slot.also or ())]

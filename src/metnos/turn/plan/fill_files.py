@@ -97,6 +97,8 @@ def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, A
                 found.setdefault("order", "newest")
     if "order" in found and "limit" not in found and pattern("files.single").search(clause.text):
         found["limit"] = 1
+    if "order" not in found and clause.said("each") and clause.said("size"):
+        found["order"] = "largest"
     if clause.said("hidden"):
         found["hidden"] = True
     return found | ages(slots, now)
@@ -124,8 +126,10 @@ def modifiers(clause: Clause) -> list[str]:
         if word.slot is None or "files" not in classes(word.slot):
             continue
         before = clause.words[place - 1] if place else None
-        after = [each for each in clause.words[place + 1 :] if each.text not in _OF][:1]
-        found += [each.text for each in (before, *after) if each is not None and each.unknown]
+        rest = clause.words[place + 1 : place + 3]
+        # After its kind a word says which only if it is tied to it: *photos of Anna*, not *photos taken*.
+        after = rest[1] if len(rest) > 1 and rest[0].text in _OF else None
+        found += [each.text for each in (before, after) if each is not None and each.unknown]
     return found
 
 

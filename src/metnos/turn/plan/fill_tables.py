@@ -21,7 +21,7 @@ _NO_COLUMN = frozenset((
     "all", "a", "an", "di", "per", "il", "la", "del", "della", "number", "words", "values", "with", "and", "e", "that",
     "there", "it", "them", "con", "dove", "where", "i", "le", "che", "is", "are", "sheet", "foglio", "csv",
     "every", "entries",
-    "value", "descending", "ascending", "cento", "favore", "piacere", "sum", "total",
+    "value", "descending", "ascending", "cento", "favore", "piacere",
 ))  # fmt: skip
 
 

@@ -51,12 +51,21 @@ def reminder(clause: Clause, now: datetime) -> dict[str, Any]:
     chosen = _chosen(groups, text, base, start)
     due = moment(chosen, now)
     kept = _without(text, [(slot.start - base, slot.end - base) for slot in chosen], start)
+    hour = pattern("text.at_hour").match(kept)
+    if hour is not None and due is not None and len(due) == len("2026-11-15"):
+        due, kept = f"{due} {_clock(hour)}", pattern("text.opening").sub("", kept[hour.end() :], count=1)
     found: dict[str, Any] = {}
     if kept:
         found["text"] = kept
     if due is not None:
         found["when"] = due
     return found
+
+
+def _clock(found: re.Match[str]) -> str:
+    hour = int(found["hour"]) % 24
+    hour = hour % 12 + 12 * (found["half"].lower() == "pm") if found["half"] else hour
+    return f"{hour:02}:{found['minute'] or '00'}"
 
 
 def moment(slots: Sequence[Slot], now: datetime) -> str | None:
@@ -116,7 +125,8 @@ def in_notes(clause: Clause, _: datetime) -> dict[str, Any]:
         for match in pattern("text.sought").finditer(masked)
         if match["words"].casefold() not in _EMPTY
     ]
-    return {"words": found[-1]} if found else {}
+    words = pattern("text.leading_words").sub("", " ".join(found[-1].split()) + " ").strip() if found else ""
+    return {"words": words} if words else {}
 
 
 def replacing(clause: Clause, _: datetime) -> dict[str, Any]:

@@ -30,7 +30,7 @@ FINDER = "find_files"
 _PLACES = (Kind.PATH, Kind.FOLDER, Kind.NAME, Kind.URL)
 _WILD = re.compile(r"[*?]")
 _STEP = re.compile(r"\{\{\s*step(\d{1,3})\b")
-_COLUMNS = ("column", "by")  # how table tools call the columns that they work on
+_COLUMNS, _SELECTION = ("column", "by"), "columns"  # how table tools call the columns that they work on, and give
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,8 @@ class Request:
 def mend(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request, first: int = 1) -> tuple[Step, ...]:
     """The steps without their usual slips; their numbers, and what refers to them, count from ``first``."""
     own = [_without_leaks(step, known, asked) for step in steps] if asked.fresh else steps
-    plain = _grounded(own, known, asked)
-    fed = [_fed(step, plain, known, first) for step in plain]
-    return tuple(_found(_Numbered(fed, first), known))
+    plain = _grounded(list(_found(own, known, first)), known, asked)
+    return tuple(_fed(step, plain, known, first) for step in plain)
 
 
 # -- the owner's own spelling, and nothing of the example's
@@ -131,9 +130,9 @@ def _switched(name: str, value: bool, tool: Tool, asked: Request) -> bool:
     if value is inner.get("default") or not shown:
         return False
     others = [str(each.get("description", "")) for key, each in tool.properties.items() if key != name]
-    others += [tool.purpose, *(say for say, args in tool.examples if args.get(name) is not value)]
-    own = _stems(" ".join([name, str(inner.get("description", "")), *shown])) - _stems(" ".join(others)) - _usual()
-    return not own & _stems(asked.text)
+    others += [say for say, args in tool.examples if args.get(name) is not value]
+    told = _stems(f"{name} {inner.get('description', '')}") | (_stems(" ".join(shown)) - _usual())
+    return not (told - _stems(" ".join(others))) & _stems(asked.text)
 
 
 @cache
@@ -167,26 +166,44 @@ def _fed(step: Step, steps: Sequence[Step], known: Mapping[str, Tool], first: in
     """A step that is read as a table, if a later one works on columns that it does not give."""
     place = first + next(number for number, each in enumerate(steps) if each is step)
     tool = known.get(step.executor)
-    if tool is None or gives_rows(tool) or tool.mutates or not _wants_columns(place, tool, steps, known):
-        return _without_key_figures(step)
+    if tool is None or tool.mutates:
+        return step
+    wanted = _wanted_columns(place, steps, known)
+    if gives_rows(tool):
+        return _whole(_without_key_figures(step), wanted)
+    if not wanted - set(tool.output.get("properties", {})):
+        return step
     for reader in known.values():
-        shared = {name: value for name, value in step.args.items() if name in reader.properties}
+        shared = {name: value for name, value in _single(step.args).items() if name in reader.properties}
         if gives_rows(reader) and set(reader.required) <= set(shared) and reader.required:
             return Step(reader.name, {name: shared[name] for name in reader.required})
     return step
 
 
-def _wants_columns(place: int, source: Tool, steps: Sequence[Step], known: Mapping[str, Tool]) -> bool:
-    given = set(source.output.get("properties", {}))
+def _single(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments where a list of one path may also be that path."""
+    paths = args.get("paths")
+    return {**({"path": paths[0]} if isinstance(paths, list) and len(paths) == 1 else {}), **args}
+
+
+def _wanted_columns(place: int, steps: Sequence[Step], known: Mapping[str, Tool]) -> set[str]:
+    """The columns that later steps want of the rows of one."""
+    wanted: set[str] = set()
     for step in steps:
         tool = known.get(step.executor)
-        if tool is None:
-            continue
-        for name, value in step.args.items():
+        for name, value in step.args.items() if tool is not None else ():
             fed = isinstance(value, str) and (found := _STEP.search(value)) and int(found[1]) == place
-            if fed and takes_rows(tool.properties.get(name, {})) and set(_columns(step.args)) - given:
-                return True
-    return False
+            if fed and tool is not None and takes_rows(tool.properties.get(name, {})):
+                wanted |= set(_columns(step.args))
+    return wanted
+
+
+def _whole(step: Step, wanted: set[str]) -> Step:
+    """A step that gives rows with all the columns that are wanted of them."""
+    given = step.args.get(_SELECTION)
+    if not isinstance(given, list) or not wanted - {each for each in given if isinstance(each, str)}:
+        return step
+    return Step(step.executor, {name: value for name, value in step.args.items() if name != _SELECTION})
 
 
 def _columns(value: Any, name: str = "") -> Iterator[str]:
@@ -214,16 +231,10 @@ def _without_key_figures(step: Step) -> Step:
 # -- patterns where paths are wanted
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbered:
-    steps: Sequence[Step]
-    first: int
-
-
-def _found(numbered: _Numbered, known: Mapping[str, Tool]) -> Iterator[Step]:
+def _found(steps: Sequence[Step], known: Mapping[str, Tool], first: int) -> Iterator[Step]:
     places: dict[int, int] = {}
-    put = numbered.first
-    for number, step in enumerate(numbered.steps, start=numbered.first):
+    put = first
+    for number, step in enumerate(steps, start=first):
         moved = Step(step.executor, renumbered(step.args, places))
         pattern = _pattern(moved, known)
         if pattern is not None:

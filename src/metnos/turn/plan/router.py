@@ -25,7 +25,7 @@ from metnos.turn.plan.clauses import Clause, pattern_classes, split
 from metnos.turn.plan.fill import fill
 from metnos.turn.plan.fill_files import Ground
 from metnos.turn.plan.intents import Intent, intents, known, lines
-from metnos.turn.plan.lexicon import THING, VERB, fold
+from metnos.turn.plan.lexicon import THING, VERB, fold, words
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import REQUEST, Candidate, Kind, Plan, Step, Tool, Wish
 from metnos.turn.plan.records import Path as Way
@@ -38,6 +38,7 @@ LEAST_SCORE = 1.5  # below it a line explains less of the clause than it leaves 
 LEAST_COVER = 0.4  # of the words that say something
 # How sure the ranker must be: of what grew later, of what has lines that did not fit, and where the verb is unknown.
 SURE, SURE_KNOWN, SURE_STRANGE = 0.5, 0.9, 0.95
+IGNORING = 0.9  # what a plan is worth that leaves words of the request out of account
 NEAR, NEAREST = 3, 0.35  # how many executors are named as nearest, and how near they must be at least
 
 
@@ -76,7 +77,7 @@ class Router:
         if len(text) > LONGEST and not fill_text.swallows(text):
             asked = Asked(text, (), (), 0.0, spoken)
             return self._plan(asked, Kind.NOTHING, say=phrases.say("too_long", spoken), certainty=1.0)
-        slots = tuple(extract(text, now=now, home=self._home, cwd=cwd))
+        slots = tuple(filter(_is_said, extract(text, now=now, home=self._home, cwd=cwd)))
         scene = Scene(self._tools, Ground(cwd, self._home, self._exists), now, spoken, last)
         if pending is not None and pending.kind is Kind.QUESTION:
             answered = self._answered(pending, text, slots, scene)
@@ -122,8 +123,8 @@ class Router:
             return 0.95
         before = len(chain.steps)
         certainty = self._meant(chain, clause, asked)
-        if certainty is not None:
-            self._left_over(chain, clause, before)
+        if certainty is not None and self._left_over(chain, clause, before):
+            certainty *= IGNORING
         return None if chain.unsure else certainty
 
     def _meant(self, chain: Chain, clause: Clause, asked: Asked) -> float | None:
@@ -147,8 +148,8 @@ class Router:
         chain.note("guess", executor=guess.executor)
         return asked.fit
 
-    def _left_over(self, chain: Chain, clause: Clause, before: int) -> None:
-        """Words that no step takes into account: said, and where files are chosen to be changed, not passed over."""
+    def _left_over(self, chain: Chain, clause: Clause, before: int) -> bool:
+        """Whether words are left that no step takes into account: said, and where files are to be changed, refused."""
         steps = chain.steps[before:]
         taken = fold(str([step.args for step in steps]))
         held = [word for word in fill_files.named(clause) if word in taken]
@@ -162,6 +163,7 @@ class Router:
             chain.unsure = which
         elif left:
             chain.note("ignored", words=", ".join(word.raw for word in left))
+        return bool(left)
 
     def _decided(self, clause: Clause) -> Intent | None:
         """What the first words or the whole of a clause decide alone."""
@@ -265,6 +267,12 @@ class Router:
             asked.language,
             notes,
         )
+
+
+def _is_said(slot: Slot) -> bool:
+    """Whether a folder's name is a name: of *quali cartelle ci sono* the second word is none."""
+    name = str(slot.value).rpartition("/")[2]
+    return slot.kind != "folder" or bool(slot.role) or not all(word.stop for word in words(name, ()))
 
 
 def _certainty(found: Sequence[Intent], fit: float) -> float:

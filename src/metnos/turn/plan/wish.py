@@ -35,7 +35,7 @@ OF_CLASS = (
 )  # fmt: skip
 ABOUT_TEXT = ("translate", "summarise", "search", "replace", "count")
 QUESTION_VERB = "get"
-ASKED_OF = {"weather": "get", "currencies": "convert"}  # whatever the verb of the question is
+ASKED_OF = {"weather": "get", "charts": "draw", "currencies": "convert"}  # whatever the verb of the question is
 _CLOSE = 0.82  # how alike a mistyped word must be
 _LONGEST = 120
 
