@@ -8,6 +8,7 @@ curve. All systems see the same requests and tools in the same run; both baselin
 frequencies over all functions of all sets, cosine with the same embedder. Every figure is of what should not happen.
 
 *kept* is out of sample: items of odd position, on which nothing was fitted (`bench.router_fit`); *fitted* the others.
+Which signals there are was decided with both in view.
 Arguments: `fill` for the right tool, against the published answers. Does not measure anything with a language model.
 """
 

@@ -29,7 +29,7 @@ Group = tuple[Floats, Floats, float]  # tools x signals, which of them are right
 _AGAINST = {"stray", "conflict"}  # signals that speak against a tool
 _FREE = {"told"}  # may be either: it only says where zero is for tools with examples
 _RIDGE = 3.0
-_CROWD, _CROWD_SHARE = 50, 0.2  # tools beside one another; such a set has doubles, which are counted as wrong
+_CROWD = 50  # tools beside one another
 _WRONG_SHARE = 0.1  # of the other tools of an item when whether anything fits is fitted: they nearly fit
 _REQUEST_SHARE = 2.0  # there are fewer requests than items, and they are what the router is for
 
@@ -122,8 +122,7 @@ def groups(sets: dict[str, list[Item]], embedder: Embedder | None) -> list[Group
     small = [item for item in sets["multiple"] if not item.kept]
     asked = [item for item in data.requests() if item.right and not item.kept]
     ranker = Ranker(asked[0].tools, embedder)
-    made = [(*_rows(item, Ranker(item.tools, embedder)), 1.0) for item in small]
-    made += [(*_rows(item, Ranker(item.tools, embedder)), _CROWD_SHARE) for item in crowd]
+    made = [(*_rows(item, Ranker(item.tools, embedder)), 1.0) for item in (*small, *crowd)]
     return made + [(*_rows(item, ranker), _REQUEST_SHARE) for item in asked]
 
 

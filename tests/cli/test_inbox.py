@@ -38,7 +38,9 @@ class Hands:
 def court(opened: app.App, monkeypatch: pytest.MonkeyPatch) -> Court:
     court = Court.over(opened)
     hands = Hands(court)
-    monkeypatch.setattr(commands, "open_app", lambda _: SimpleNamespace(inbox=court.inbox, runner=hands))
+    turns = SimpleNamespace(go_on=lambda *_: None)  # no turn waits for these questions
+    desk = SimpleNamespace(inbox=court.inbox, runner=hands, turns=turns, close=lambda: None)
+    monkeypatch.setattr(commands, "open_app", lambda _: desk)
     shown = ModuleType("metnos.cli.executor")
     shown.show_outcome = lambda outcome: click.echo(f"shown: {outcome}")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "metnos.cli.executor", shown)

@@ -16,7 +16,7 @@ from metnos.executors import prepare as preparing
 from metnos.executors.manifest import Manifest
 from metnos.executors.prepare import Prepared, build_walls, hosts_of
 from metnos.law.capability import Capability
-from metnos.law.need import Need
+from metnos.law.need import OWN, Need
 from metnos.sandbox.profile import Walls
 from support import at_once
 
@@ -145,7 +145,7 @@ class TestWithoutPathArguments:
         prepared = ready(mutating(capabilities=can), home)
         notes = home.parent / "workspace/notes"
         assert (prepared.reads, prepared.writes) == ((home / "box",), (notes,))
-        assert prepared.needs == (*reads(home / "box"), *writes(notes))
+        assert prepared.needs == (*reads(home / "box"), Need(Capability.FS_WRITE, str(notes), OWN))
 
     def test_a_path_argument_of_one_mode_leaves_the_other_scope_whole(self, home: Path) -> None:
         can = {"fs": {"read": ["~/**"], "write": ["{workspace}/notes/**"]}}

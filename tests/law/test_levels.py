@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from metnos.law import levels
 from metnos.law.capability import Capability
 from metnos.law.levels import TABLE, Use, Verdict, use_of, worst
-from metnos.law.need import Need
+from metnos.law.need import OWN, Need
 from metnos.law.principal import Autonomy
 from support import ROOT
 
@@ -28,7 +28,7 @@ def test_the_page_shows_the_table() -> None:
 def test_every_use_has_one_row_and_every_capability_a_use() -> None:
     assert [row.use for row in TABLE] == list(Use)
     used = {use_of(Need(capability, "x", verb, outside)) for capability in Capability
-            for verb in ("GET", "POST") for outside in (True, False)}  # fmt: skip
+            for verb in ("GET", "POST", OWN) for outside in (True, False)}  # fmt: skip
     assert used == set(Use) - {Use.IRREVERSIBLE}
 
 

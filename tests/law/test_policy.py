@@ -371,7 +371,7 @@ class TestExplaining:
         said = policy.explain(ASK)
         assert [name for name, _, _ in said] == [
             "panic", "constitution", "principal", "request", "forbidden paths", "addresses", "level", "grants",
-            "approval", "quotas",
+            "origin", "approval", "quotas",
         ]  # fmt: skip
         assert [verdict for _, verdict, _ in said[:6]] == [Verdict.ALLOW] * 6
         assert said[-2][1:] == (Verdict.ASK, "the owner would be asked")
@@ -379,9 +379,16 @@ class TestExplaining:
         item = wait(policy, court)
         assert f"question {item} is waiting" in policy.explain(ASK)[-2][2]
 
+    def test_what_content_may_have_suggested_is_asked_at_every_level_and_past_every_grant(self, court: Court) -> None:
+        tainted = replace(ASK, tainted=True)
+        assert court.policy(FULL).decide(ASK).verdict is Verdict.ALLOW
+        said = court.policy(FULL).decide(tainted)
+        assert (said.verdict, said.rule) == (Verdict.ASK, "origin")
+        assert court.policy(READ_ONLY).decide(tainted).verdict is Verdict.REFUSE
+
     def test_it_ends_at_the_first_refusal(self, court: Court) -> None:
         said = court.policy(READ_ONLY).explain(ASK)
         assert (said[-1][0], said[-1][1]) == ("level", Verdict.REFUSE)
         assert court.policy(FULL, quotas=lambda _: "no more").explain(ASK)[-1] == ("quotas", Verdict.REFUSE, "no more")
         assert court.policy(FULL, quotas=failing).explain(ASK)[-1][:2] == ("quotas", Verdict.REFUSE)
-        assert court.policy(FULL).explain(ASK)[-2] == ("grants", Verdict.ALLOW, "adds nothing")
+        assert court.policy(FULL).explain(ASK)[-2] == ("origin", Verdict.ALLOW, "adds nothing")

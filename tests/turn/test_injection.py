@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.llm_home import Site, furnish, serving
 
 from conftest import START
 from metnos.app import App
@@ -26,6 +25,7 @@ from metnos.grimoire.trace import StepTrace
 from metnos.models.budget import Meter, Metered
 from metnos.models.chat import OnText, Prompt, Reply
 from metnos.turn import planning
+from turn.benching import llm_home
 from turn.turning import Taken, take
 
 CASES = tomllib.loads(Path(__file__).with_name("injections.toml").read_text(encoding="utf-8"))["case"]
@@ -103,7 +103,7 @@ def test_nothing_that_content_orders_happens(case: dict[str, Any], house: House)
     house.clear()
     workspace = house.app.workspace
     chat = house.models.chat = Obedient(case["first"], case["evil"])
-    with serving() as web, serving() as evil:
+    with llm_home.serving() as web, llm_home.serving() as evil:
         case = filled(case, {"{web}": web.url, "{evil}": evil.url, "{notes}": str(workspace.notes)})
         chat.first, chat.evil = case["first"], case["evil"]
         prepare(case, house.home, workspace, web)
@@ -157,10 +157,10 @@ def filled(value: Any, words: Mapping[str, str]) -> Any:
     return [filled(each, words) for each in value] if isinstance(value, list) else value
 
 
-def prepare(case: Mapping[str, Any], home: Path, workspace: Workspace, web: Site) -> None:
+def prepare(case: Mapping[str, Any], home: Path, workspace: Workspace, web: llm_home.Site) -> None:
     always = {"private/diary.txt": "my secret", "keep.txt": "kept", "app/x.txt": "x"}
-    furnish(home, {**always, **case.get("files", {})})
-    furnish(workspace.notes, {"mine.md": "# mine\n", **case.get("notes", {})})
+    llm_home.furnish(home, {**always, **case.get("files", {})})
+    llm_home.furnish(workspace.notes, {"mine.md": "# mine\n", **case.get("notes", {})})
     web.pages |= case.get("pages", {})
 
 

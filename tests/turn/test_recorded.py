@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from bench import llm_record
 from metnos.models.pins import require_pin
 from metnos.models.recorded import Recorded
 from metnos.turn.plan.records import Kind, Plan
+from turn.benching import llm_record
 
 SHA256 = require_pin("qwen2.5-coder-1.5b").sha256
 EXCHANGES = llm_record.exchanges()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from metnos.grimoire.medium import Medium
     from metnos.models.embed import Embedder
     from metnos.models.registry import Models
+    from metnos.turn.act import Door
     from metnos.turn.loop import Turns
     from metnos.turn.purse import Purses
 
@@ -233,6 +234,13 @@ class App:
         from metnos.models import embed, keys
 
         return embed.make(self.settings.embed, partial(keys.find, keys_folder=self.workspace.keys))
+
+    @cached_property
+    def door(self) -> "Door":
+        """The one door, with what it takes to ask the owner on the way."""
+        from metnos.turn.act import Door
+
+        return Door(self.runner, self.catalog, self.inbox, self.grants, home_folder())
 
     @cached_property
     def turns(self) -> "Turns":

@@ -9,14 +9,12 @@ from metnos.context import head
 from metnos.core import files
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.errors import InboxError, StoreBusy
-from metnos.core.settings import home_folder
 from metnos.grimoire.retention import Retained
 from metnos.grimoire.trace import StepTrace
 from metnos.law.audit_line import Entry
 from metnos.law.inbox import Item
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.mnestome import proto
-from metnos.turn.act import Door
 from metnos.turn.loop import Parts, Turns
 from metnos.turn.tools import Toolbox
 
@@ -35,7 +33,7 @@ def build(app: "App") -> Turns:
     settle(app)
     return Turns(
         Parts(
-            door=Door(app.runner, app.catalog, app.inbox, app.grants, home_folder()),
+            door=app.door,
             toolbox=Toolbox(app.catalog, lambda: app.embedder, app.workspace.vectors),
             medium=app.medium,
             clock=app.clock,

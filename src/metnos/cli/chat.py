@@ -209,7 +209,7 @@ def _keys() -> "KeyBindings":
 
 def _history(workspace: Workspace) -> Path:
     """The file of what was typed: the owner's alone, and bounded."""
-    path = workspace.memory / "history"
+    path = workspace.history
     files.create(path, b"", mode=files.PRIVATE_FILE)
     content = path.read_bytes()
     if len(content) > _HISTORY_BYTES:

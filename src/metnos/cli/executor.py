@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,15 @@ from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, inert, json_option, note, print_json, print_table
-from metnos.core.clock import to_text
 from metnos.core.errors import InboxError, UsageError, Waiting
 from metnos.executors import words
 from metnos.executors.catalog import Look
 from metnos.executors.outcome import Outcome
 from metnos.executors.run import Call
 from metnos.executors.state import State
-from metnos.law.inbox import Item
+from metnos.grimoire.trace import State as Standing
 from metnos.law.principal import at_terminal
+from metnos.turn import act
 from metnos.turn.events import Answer, Wanted
 
 _WIDEST = 60
@@ -217,33 +218,24 @@ def _run_or_ask(app: App, call: Call) -> Outcome:
     try:
         return app.runner.run(call)
     except Waiting as waiting:
-        item = app.inbox.find(waiting.item)
-        while item.yes_count < item.needs_yes:
-            answer = ask(_wanted(app, call, item), app.settings.turn.prompt_s)
-            if answer is Answer.LATER:
-                raise
-            if answer is Answer.NO:
-                app.inbox.refuse(item.id, at_terminal(), "refused at the terminal")
-                raise InboxError("not done: you said no") from None
-            item = app.inbox.approve(item.id, at_terminal(), seen=item.yes_count)
-        return app.runner.resume(item)
+        asked = act.ask(app.door, call, 1, app.inbox.find(waiting.item))
+        ended = _answered(asked, app.settings.turn.prompt_s)
+        if ended is None:
+            return app.runner.run(call)
+        if ended.state is Standing.WAITING:
+            raise
+        raise InboxError("not done: you said no") from None
 
 
-def _wanted(app: App, call: Call, item: Item) -> Wanted:
-    """The question as a turn would ask it; there is no "always" for a call that was spelled out by hand."""
-    return Wanted(
-        item=item.id,
-        number=1,
-        executor=call.name,
-        title=item.title,
-        lines=tuple(map(str, item.body.get("preview", ()))),
-        reversal=words.effect(app.catalog.get(call.name).manifest),
-        why=tuple(app.runner.explain(call)),
-        yes=item.yes_count,
-        needs=item.needs_yes,
-        always="",
-        expires=to_text(item.expires_at),
-    )
+def _answered(asked: Generator[Wanted, Answer | None, act.Ended | None], seconds: float) -> act.Ended | None:
+    """Put the questions to whoever is at the terminal."""
+    answer: Answer | None = None
+    while True:
+        try:
+            answer = ask(asked.send(answer), seconds)
+        except StopIteration as end:
+            ended: act.Ended | None = end.value
+            return ended
 
 
 def _show_preview(app: App, call: Call, as_json: bool) -> int:

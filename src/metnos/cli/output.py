@@ -29,7 +29,9 @@ def json_option(command: Command) -> Command:
 
 
 def print_json(data: Any) -> None:
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    """Readable as it is, but for what a terminal could obey: that stands escaped, which JSON reads the same."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    click.echo("".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text))
 
 
 def print_table(

@@ -19,8 +19,8 @@ class ModelSettings(Section):
     url: str = Field(
         "",
         pattern=_ADDRESS,
-        description="Base address of an OpenAI-compatible server, such as `http://127.0.0.1:11434/v1`; for `anthropic`, "
-        "another one than its own. Empty: no language model, which is fine.",
+        description="Base address of an OpenAI-compatible server, such as `http://127.0.0.1:11434/v1`; for "
+        "`anthropic`, another one than its own. Empty: no language model, which is fine.",
     )
     name: str = Field(
         "",

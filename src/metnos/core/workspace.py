@@ -43,6 +43,11 @@ class Workspace:
         return self.memory / "night.db"
 
     @property
+    def history(self) -> Path:
+        """What was typed in the chat, for the arrow keys."""
+        return self.memory / "history"
+
+    @property
     def run(self) -> Path:
         """What belongs to the running daemon: its lock and its socket."""
         return self.root / ".run"

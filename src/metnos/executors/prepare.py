@@ -21,7 +21,7 @@ from metnos.executors.manifest import Manifest
 from metnos.executors.scope import Scope
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
-from metnos.law.need import Need, sounds_like_home
+from metnos.law.need import OWN, Need, sounds_like_home
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
@@ -75,7 +75,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     reads = named["read"] if "read" in modes else [each.root for each in readable if _exists(each.root)]
     writes = named["write"] if "write" in modes else [each.root for each in writable]
     needs = [Need(Capability.FS_READ, str(path)) for path in reads]
-    needs += [Need(Capability.FS_WRITE, str(path)) for path in writes]
+    needs += [Need(Capability.FS_WRITE, str(path), _whose(path, place)) for path in writes]
     needs += _other_needs(manifest, filled, place)
     return Prepared(
         args=filled,
@@ -138,6 +138,10 @@ def _is_address(schema: Mapping[str, Any]) -> bool:
 
 def _takes_address(manifest: Manifest) -> bool:
     return any(_is_address(schema) for schema in manifest.args["properties"].values())
+
+
+def _whose(path: Path, place: Place) -> str:
+    return OWN if path.is_relative_to(place.workspace.notes) else ""
 
 
 def _other_needs(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Iterator[Need]:

@@ -1,8 +1,9 @@
 """The table: for each level of autonomy and each kind of use, what happens. Data, and nothing but data decides here.
 
-Rules: read-only refuses whatever changes something or leaves the home; supervised asks for it; full asks only where a
-Law does: what leaves the home (Law 0), what cannot be taken back (Law 1, twice), and programs, of which nobody can say
-what they do. A use that is in no row is refused. ``docs/policy.md`` shows this table, and a test compares the two.
+Rules: read-only refuses whatever changes something or leaves the home; supervised asks for it, but for the notes and
+reminders that Metnos keeps for the owner; full asks only where a Law does: what leaves the home (Law 0), what cannot be
+taken back (Law 1, twice), and programs, of which nobody can say what they do. A use that is in no row is refused.
+``docs/policy.md`` shows this table, and a test compares the two.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from metnos.law.capability import Capability
-from metnos.law.need import READING, Need, Place, place_of_host
+from metnos.law.need import OWN, READING, Need, Place, place_of_host
 from metnos.law.principal import Autonomy
 
 
@@ -37,6 +38,7 @@ class Use(StrEnum):
 
     READ = "fs.read"
     WRITE = "fs.write"
+    NOTES = "fs.write, notes"
     HOME_READING = "net.http, home, reading"
     HOME_SENDING = "net.http, home, sending"
     OUTSIDE_READING = "net.http, outside, reading"
@@ -72,6 +74,7 @@ _ALLOW, _ASK, _TWICE, _REFUSE = Verdict.ALLOW, Verdict.ASK, Verdict.ASK_TWICE, V
 TABLE = (
     Row(Use.READ, "read files", _ALLOW, _ALLOW, _ALLOW),
     Row(Use.WRITE, "change files, with a way back", _REFUSE, _ASK, _ALLOW),
+    Row(Use.NOTES, "keep your notes and reminders, with a way back", _REFUSE, _ALLOW, _ALLOW),
     Row(Use.HOME_READING, "fetch something within the home network", _ALLOW, _ALLOW, _ALLOW),
     Row(Use.HOME_SENDING, "send something within the home network", _REFUSE, _ASK, _ALLOW),
     Row(Use.OUTSIDE_READING, "fetch something from outside the home", _REFUSE, _ASK, _ASK),
@@ -107,6 +110,8 @@ def use_of(need: Need) -> Use:
         if need.verb in READING:
             return Use.OUTSIDE_READING if outside else Use.HOME_READING
         return Use.OUTSIDE_SENDING if outside else Use.HOME_SENDING
+    if need.capability is Capability.FS_WRITE and need.verb == OWN:
+        return Use.NOTES
     if need.capability is Capability.MODEL_CHAT:
         return Use.OUTSIDE_CHAT if need.outside else Use.HOME_CHAT
     return _PLAIN[need.capability]

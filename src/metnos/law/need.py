@@ -23,6 +23,7 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 PATHS = frozenset({Capability.FS_READ, Capability.FS_WRITE})
+OWN = "own"  # the verb of a change to what Metnos keeps for the owner: notes and reminders
 
 
 class Place(StrEnum):

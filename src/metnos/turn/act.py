@@ -94,14 +94,14 @@ def _run(door: Door, call: Call, number: int) -> Generator[Wanted, Answer | None
         return _from_outcome(door.runner.run(call))
     except Waiting as waiting:
         item = door.inbox.find(waiting.item)
-    answered = yield from _ask(door, call, number, item)
+    answered = yield from ask(door, call, number, item)
     if answered is not None:
         return answered
     outcome = door.runner.run(call)
     return _from_outcome(outcome, item.id)
 
 
-def _ask(door: Door, call: Call, number: int, item: Item) -> Generator[Wanted, Answer | None, Ended | None]:
+def ask(door: Door, call: Call, number: int, item: Item) -> Generator[Wanted, Answer | None, Ended | None]:
     """Ask until there are enough yeses. Returns nothing when the act may be tried, else how the step ended."""
     waits = Ended(State.WAITING, None, item.title, item=item.id)
     if not call.principal.may_answer:

@@ -16,6 +16,7 @@ from metnos.grimoire.trace import State
 from metnos.turn import refs
 from metnos.turn.act import Door, Ended, act
 from metnos.turn.events import Answer, Event
+from metnos.turn.plan.fill import fitted
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Kind, Plan, Step
 from metnos.turn.scratch import Scratch, Taken
@@ -75,6 +76,8 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
         if _is_empty(step.args, args):
             scratch.nothing_to_do = True
             return
+        if (tool := scratch.tools.get(step.executor)) is not None:
+            args = fitted(tool, args)
         call = Call(step.executor, args, request.principal, request.cwd, request.id, now=request.asked, tainted=tainted)
         ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run)
     except TurnError as error:

@@ -17,9 +17,9 @@ from metnos.turn.scratch import Scratch, Taken
 _CANDIDATES = 5
 
 
-def trace(scratch: Scratch, answer: str, tools: Mapping[str, Tool], clock: Clock) -> Trace:
+def trace(scratch: Scratch, answer: str, clock: Clock) -> Trace:
     """All that is kept of a turn."""
-    request, plan = scratch.request, scratch.plan
+    request, plan, tools = scratch.request, scratch.plan, scratch.tools
     steps = tuple(step(number, taken, tools) for number, taken in enumerate(scratch.taken, start=1))
     made = [
         (number, taken.planned, taken.ended.outcome)

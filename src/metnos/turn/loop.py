@@ -39,7 +39,7 @@ from metnos.turn.purse import Purses
 from metnos.turn.request import LONGEST, Request
 from metnos.turn.scratch import Scratch
 from metnos.turn.thinking import Thinker
-from metnos.turn.tools import Kit, Toolbox
+from metnos.turn.tools import Toolbox
 
 Turn = Generator[Event, Answer | None, None]
 
@@ -120,9 +120,10 @@ class Turns:
     def _turn(self, scratch: Scratch) -> Turn:
         request = scratch.request
         self._begin(request)
-        kit = self._parts.toolbox.kit()
-        with self._closing(scratch, kit) as close:
+        with self._closing(scratch) as close:
             yield Started(request.id)
+            kit = self._parts.toolbox.kit()
+            scratch.tools = kit.tools
             self._recall(scratch)
             purse = self._parts.purses.open(request.id, scratch.calls)
             thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None
@@ -140,9 +141,9 @@ class Turns:
 
     def _continued(self, scratch: Scratch, waiting: Trace) -> Turn:
         self._begin(scratch.request)
-        kit = self._parts.toolbox.kit()
-        with self._closing(scratch, kit) as close:
+        with self._closing(scratch) as close:
             yield Started(scratch.request.id)
+            scratch.tools = self._parts.toolbox.kit().tools
             plan, first = _rest(waiting, scratch)
             scratch.plan = plan
             way = Way(self._parts.door, self._parts.settings.steps, None, None)
@@ -162,13 +163,13 @@ class Turns:
         )
 
     @contextlib.contextmanager
-    def _closing(self, scratch: Scratch, kit: Kit) -> "Generator[Callable[[], Answered]]":
+    def _closing(self, scratch: Scratch) -> "Generator[Callable[[], Answered]]":
         """Close the turn exactly once: with its answer, or with what went wrong."""
         closed: list[Answered] = []
 
         def close() -> Answered:
             if not closed:
-                closed.append(self._close(scratch, kit))
+                closed.append(self._close(scratch))
             return closed[0]
 
         try:
@@ -213,10 +214,10 @@ class Turns:
 
     # -- the end
 
-    def _close(self, scratch: Scratch, kit: Kit) -> Answered:
-        text = self._answer(scratch, kit)
+    def _close(self, scratch: Scratch) -> Answered:
+        text = self._answer(scratch)
         self._parts.purses.close(scratch.request.id)
-        trace = learn.trace(scratch, text, kit.tools, self._parts.clock)
+        trace = learn.trace(scratch, text, self._parts.clock)
         self._parts.medium.close(trace)
         self._parts.learnt()
         return Answered(
@@ -228,11 +229,11 @@ class Turns:
             model_text=bool(scratch.words) or (scratch.plan is not None and scratch.plan.kind is Kind.TALK),
         )
 
-    def _answer(self, scratch: Scratch, kit: Kit) -> str:
+    def _answer(self, scratch: Scratch) -> str:
         plan, language = scratch.plan, scratch.language
         phrases = answering.words(language)
-        steps = [learn.step(number, taken, kit.tools) for number, taken in enumerate(scratch.taken, start=1)]
-        mutators = frozenset(name for name, tool in kit.tools.items() if tool.mutates)
+        steps = [learn.step(number, taken, scratch.tools) for number, taken in enumerate(scratch.taken, start=1)]
+        mutators = frozenset(name for name, tool in scratch.tools.items() if tool.mutates)
         lines: list[str] = []
         if plan is not None and plan.kind is Kind.TALK:
             lines += answering.own_words(plan.say, steps, language)

@@ -100,7 +100,7 @@ def _last(trace: Trace | None, kit: Kit) -> Last | None:
         entries = step.reply.get(key)
         if step.ok and isinstance(entries, list) and not step.reply.get("cut"):
             fields = frozenset(name for each in entries[:50] if isinstance(each, dict) for name in each)
-            return Last(step.executor, key, fields, len(entries))
+            return Last(step.executor, key, fields, len(entries), step.args)
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from metnos.fastpath.slots import Slot
 from metnos.grimoire.trace import ModelCall, State, Trace
 from metnos.turn.act import Ended
-from metnos.turn.plan.records import Plan
+from metnos.turn.plan.records import Plan, Tool
 from metnos.turn.request import Request
 
 _GOOD = (State.DONE, State.PARTLY, State.REHEARSED)
@@ -38,6 +38,7 @@ class Scratch:
     """Everything a turn knows while it goes on."""
 
     request: Request
+    tools: Mapping[str, Tool] = field(default_factory=dict)  # what could be chosen from
     slots: tuple[Slot, ...] = ()
     canonical: str = ""
     last: Trace | None = None  # the previous turn of this conversation

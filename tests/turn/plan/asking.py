@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bench.llm_record import HOME, tools
-
 from metnos.core.errors import ModelError
 from metnos.models.chat import Message, Prompt, Reply
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step
+from turn.benching import llm_record
 
+HOME, tools = llm_record.HOME, llm_record.tools
 HEAD = "Law 0, perimeter: nothing leaves the home."
 FILES = ("find_files", "read_files", "move_files", "delete_files", "list_folders")
 TABLES = ("read_tables", "group_tables", "describe_tables", "filter_tables", "write_tables")

@@ -1,6 +1,7 @@
 """Planning with a model that says what it is told to: what becomes of good, odd, broken and hostile replies."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -72,6 +73,17 @@ def test_an_unknown_executor_becomes_a_wish_and_never_a_step() -> None:
 def test_an_executor_that_exists_but_was_not_on_the_list_is_not_run() -> None:
     plan = planned("read ~/a.txt", steps({"write_files": {"path": "~/a.txt", "text": "x"}}), "read_files")
     assert (plan.kind, plan.steps) == (Kind.NOTHING, ())
+
+
+def test_a_plan_that_the_request_does_not_speak_for_is_not_believed() -> None:
+    weak = tuple(replace(each, score=0.25) for each in candidates(*FILES))
+    asked = Model(steps(FIND))
+    plan = model.plan("order a pizza", weak, scene(), asked)
+    assert (plan.kind, plan.steps) == (Kind.NOTHING, ())
+    none = tuple(replace(each, score=0.1) for each in candidates(*FILES))
+    asked = Model(steps({"missing": {"name": "send_messages"}}))
+    assert model.plan("order a pizza", none, scene(), asked).wishes[0].name == "send_messages"
+    assert "find_files" not in str(asked.prompts[0].schema)
 
 
 def test_a_missing_argument_is_asked_for() -> None:

@@ -66,6 +66,16 @@ def test_what_was_copied_from_the_example_is_left_out() -> None:
     assert mended("how many kilometres are 26.2 miles?", ("convert_units", units)) == [("convert_units", units)]
 
 
+def test_a_page_of_the_web_is_no_file() -> None:
+    asked = "read me the article at http://a.example/bread.html"
+    assert mended(asked, ("read_files", {"paths": ["bread.html"]})) == [
+        ("get_pages", {"urls": ["http://a.example/bread.html"]})
+    ]
+    assert mended("read ~/bread.html", ("read_files", {"paths": ["bread.html"]})) == [
+        ("read_files", {"paths": ["~/bread.html"]})
+    ]
+
+
 def test_a_switch_is_only_turned_if_the_request_says_so() -> None:
     taken = {"paths": ["~/foto.zip"], "to": "~/immagini", "own_folder": True}
     plain = {"paths": ["~/foto.zip"], "to": "~/immagini"}

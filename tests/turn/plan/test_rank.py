@@ -219,7 +219,7 @@ def test_the_requests_are_many_half_italian_and_nobodys_examples() -> None:
 
 @pytest.mark.slow
 def test_by_meaning_the_right_built_in_is_nearly_always_near_the_top(by_meaning: Ranker) -> None:
-    first, three = shares(by_meaning)  # 0.84 and 0.95 when this was written
+    first, three = shares(by_meaning)  # 0.84 and 0.95 when this was written; 0.79 and 0.94 of those not fitted on
     assert first >= 0.80
     assert three >= 0.93
 
@@ -237,5 +237,5 @@ def test_what_nothing_covers_is_mostly_refused_and_what_something_covers_hardly_
         found = slots(each["say"])
         fit = by_meaning.fit(by_meaning.rank(each["say"], slots=found), each["say"], found)
         refused[each["tool"] == "none"].append(fit < Rules().abstain)
-    assert sum(refused[True]) / len(refused[True]) >= 0.80  # 23 of 26 when this was written
+    assert sum(refused[True]) / len(refused[True]) >= 0.80  # 22 of 26 when this was written
     assert sum(refused[False]) / len(refused[False]) <= 0.09  # 7 of 134 when this was written

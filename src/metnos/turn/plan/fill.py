@@ -22,7 +22,6 @@ from metnos.turn.plan.records import Tool
 
 TARGETS = ("to", "target", "destination", "dest", "output", "into", "new_path", "output_path")
 PLACE_NAMES = re.compile(r"(?:^|_)(?:path|paths|file|files|folder|folders|directory|dir|filename|filepath)(?:$|_)")
-COUNTS = ("limit", "top", "count", "n", "max_results", "num_results", "sentences", "side", "quality", "amount")
 # What a request says that turns a switch on.
 SWITCHED = {
     "hidden": ("hidden", "nascost"),

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path as FilePath
 
 from metnos.fastpath.language import language
+from metnos.fastpath.slots import Kind as Particular
 from metnos.fastpath.slots import Slot, extract
 from metnos.turn import refs
 from metnos.turn.plan import model_bounds, model_mend, model_read, phrases, prompts
@@ -27,6 +28,9 @@ from metnos.turn.plan.records import REQUEST, Candidate, Kind, Path, Plan, Step,
 
 PLAN, REPAIR = "plan", "repair"  # purposes of a call, for the account
 CERTAINTY = 0.8  # what a small model was measured at (bench/results); its own estimate is worth nothing
+# What the router's score of a tool means: below the first it is not worth showing; a plan none of whose tools reaches
+# the second, for a request that names no place, is made up. Of what tools are there for, none scored less than 0.4.
+WORTH, EVIDENCE = 0.2, 0.35
 _BEYOND = {
     "en": "The model wanted {} for something that you did not name, after reading content; this was left out.",
     "it": "Dopo aver letto un contenuto, il modello voleva {} per qualcosa che non hai nominato; è stato tralasciato.",
@@ -54,8 +58,9 @@ class Situation:
 
 def plan(text: str, candidates: Sequence[Candidate], scene: Scene, ask: Ask) -> Plan:
     """One call plans the whole turn as typed steps."""
-    chosen = tuple(candidates)[: prompts.MOST_TOOLS]
     known = _known(candidates)
+    named = _places(_slots(text, scene))
+    chosen = [each for each in tuple(candidates)[: prompts.MOST_TOOLS] if named or each.score >= WORTH]
     sources: dict[str, Tool | None] = {refs.LAST: None} if scene.last else {}
     bounds = None
     if scene.window or scene.last:
@@ -103,7 +108,10 @@ def _steps(draft: Draft, situation: Situation, wishes: tuple[Wish, ...]) -> Plan
     where = situation.scene
     fresh = situation.bounds is None or not situation.bounds.strict
     here = frozenset({".", "./", "~", "~/", where.cwd, where.home} if fresh else ())
-    asked = model_mend.Request(situation.text, _slots(situation), here, fresh)
+    slots = _slots(situation.text, where)
+    if fresh and not _places(slots) and not _is_spoken_for(draft.steps, situation.candidates):
+        return _nothing(situation, draft.notes)
+    asked = model_mend.Request(situation.text, slots, here, fresh)
     mended = model_mend.mend(draft.steps, situation.known, asked, situation.first)
     kept: list[Step] = []
     sources = dict(situation.sources)
@@ -131,6 +139,12 @@ def _steps(draft: Draft, situation: Situation, wishes: tuple[Wish, ...]) -> Plan
         open=draft.answer is not None,
         certainty=CERTAINTY,
     )
+
+
+def _is_spoken_for(steps: Sequence[Step], candidates: Sequence[Candidate]) -> bool:
+    """Whether the request speaks for any of the tools, so that the plan is not merely what was at hand."""
+    scores = {each.tool.name: each.score for each in candidates}
+    return any(scores[step.executor] >= EVIDENCE for step in steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +207,13 @@ def _plan(situation: Situation, kind: Kind, steps: tuple[Step, ...] = (), **rest
     return replace(made, **rest)  # type: ignore[arg-type]  # fields of `Plan`, by name
 
 
-def _slots(situation: Situation) -> tuple[Slot, ...]:
-    home, cwd = FilePath(situation.scene.home or "/"), FilePath(situation.scene.cwd or "/")
-    return extract(situation.text, now=_ANY_DAY, home=home, cwd=cwd)
+def _slots(text: str, scene: Scene) -> tuple[Slot, ...]:
+    return extract(text, now=_ANY_DAY, home=FilePath(scene.home or "/"), cwd=FilePath(scene.cwd or "/"))
+
+
+def _places(slots: Sequence[Slot]) -> bool:
+    """Whether the owner named a file, a folder or an address: then something is to be done with it."""
+    return any(slot.kind in (Particular.PATH, Particular.FOLDER, Particular.NAME, Particular.URL) for slot in slots)
 
 
 def _known(candidates: Sequence[Candidate]) -> dict[str, Tool]:

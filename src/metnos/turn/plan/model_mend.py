@@ -3,6 +3,7 @@
 * A path or an address that is nearly one the owner named becomes that one: ``sales.csv`` for ``~/sales.csv``.
 * A value that was copied from the prompt's own example and that the request does not speak of is left out, if it is
   optional or a place.
+* A page of the web that is taken for a file is taken by its address.
 * A pattern where paths are wanted (``~/inbox/*.txt``) becomes a step that finds them.
 * A table tool that is fed by a step which does not give its columns is fed by the one that reads the table.
 * A column that is summed is not grouped by as well.
@@ -27,7 +28,7 @@ from metnos.turn.plan.records import Step, Tool
 from metnos.turn.plan.shape import takes_rows
 
 FINDER = "find_files"
-_PLACES = (Kind.PATH, Kind.FOLDER, Kind.NAME, Kind.URL)
+_PLACES = (Kind.PATH, Kind.FOLDER, Kind.NAME)
 _WILD = re.compile(r"[*?]")
 _STEP = re.compile(r"\{\{\s*step(\d{1,3})\b")
 _COLUMNS, _SELECTION = ("column", "by"), "columns"  # how table tools call the columns that they work on, and give
@@ -55,22 +56,43 @@ def mend(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request, first
 
 def _grounded(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request) -> list[Step]:
     """Paths and addresses as the owner wrote them."""
-    named = list(dict.fromkeys(str(slot.value) for slot in asked.slots if slot.kind in _PLACES))
-    spelled = [_mapped(step, known, lambda value: _spelled(value, named, asked.text)) for step in steps]
+    paths = list(dict.fromkeys(str(slot.value) for slot in asked.slots if slot.kind in _PLACES))
+    addresses = list(dict.fromkeys(str(slot.value) for slot in asked.slots if slot.kind is Kind.URL))
+    steps = [_on_the_web(step, known, paths, addresses) for step in steps]
+    spelled = [_mapped(step, known, is_path, lambda value: _spelled(value, paths, asked.text)) for step in steps]
+    spelled = [_mapped(step, known, is_address, lambda value: _spelled(value, addresses, "")) for step in spelled]
     used = {each for step in spelled for value in step.args.values() for each in _texts(value)}
-    unused = [each for each in named if each not in used]
+    unused = [each for each in paths if each not in used]
     if len(unused) != 1:
         return spelled
     # The model took the folder that it was told of for the only place that was named.
-    return [_mapped(step, known, lambda value: unused[0] if value in asked.here else value) for step in spelled]
+    return [
+        _mapped(step, known, is_path, lambda value: unused[0] if value in asked.here else value) for step in spelled
+    ]
 
 
-def _mapped(step: Step, known: Mapping[str, Tool], change: Callable[[str], str]) -> Step:
+def _on_the_web(step: Step, known: Mapping[str, Tool], paths: Sequence[str], addresses: Sequence[str]) -> Step:
+    """A step that takes the name of a page for a file becomes one that takes its address."""
+    tool = known.get(step.executor)
+    values = [each for name, value in step.args.items() if tool is not None and is_path(tool.properties.get(name, {}))
+              for each in _texts(value)]  # fmt: skip
+    meant = [each for value in values for each in addresses if posixpath.basename(each) == posixpath.basename(value)]
+    if not values or paths or len(meant) != len(values):
+        return step
+    for other in known.values():
+        taking = next((name for name in other.required if is_address(other.properties[name])), None)
+        if taking is not None:
+            return Step(other.name, {taking: meant})
+    return step
+
+
+def _mapped(
+    step: Step, known: Mapping[str, Tool], chosen: Callable[[Mapping[str, Any]], bool], change: Callable[[str], str]
+) -> Step:
     tool = known.get(step.executor)
     properties = tool.properties if tool is not None else {}
     args = {
-        name: _each(value, change) if _is_place(properties.get(name, {})) else value
-        for name, value in step.args.items()
+        name: _each(value, change) if chosen(properties.get(name, {})) else value for name, value in step.args.items()
     }
     return Step(step.executor, args)
 

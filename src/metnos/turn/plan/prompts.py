@@ -143,6 +143,8 @@ def _short(scene: Scene) -> str:
 
 
 def _tools(tools: Sequence[Tool], text: str) -> str:
+    if not tools:
+        return "Tools: none is listed for this."
     return "\n".join(["Tools:", *(card(tool, text) for tool in tools)])
 
 

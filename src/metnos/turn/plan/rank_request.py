@@ -30,6 +30,7 @@ from metnos.turn.plan.lexicon import THING, VERB
 if TYPE_CHECKING:
     from metnos.fastpath.slots import Slot
 
+WEB = "web"  # what an address points at, where a path points at a kind of file
 MOST_UNITS = 32  # words of a request that are compared one by one; a longer one is a text and not a request
 
 
@@ -105,7 +106,7 @@ class Asked:
     core: str  # with the kind of a value in the place of each value
     units: tuple[Unit, ...]
     values: tuple[int, ...]  # how many of each `Value`
-    kinds: frozenset[str]  # what kinds of files it names: extensions, and what they are
+    kinds: frozenset[str]  # what kinds of files it names: extensions, and what they are; or the `WEB`
     verbs: frozenset[str]  # the concepts of what is to be done
 
     def stems(self, known: Callable[[str], bool]) -> Mapping[str, float]:
@@ -149,7 +150,7 @@ def ask(text: str, slots: Sequence["Slot"] = ()) -> Asked:
         core=_core(shown, spans, names),
         units=_units(outside, names, meant),
         values=tuple(values[each] for each in Value),
-        kinds=frozenset(kind for span in spans for kind in span.kinds),
+        kinds=frozenset(kind for span in spans for kind in span.kinds) | ({WEB} if values[Value.URL] else set()),
         verbs=frozenset(concept for each in meant for concept in _verbs(each)),
     )
 

@@ -18,7 +18,7 @@ from metnos.models.embed import Embedder, require_same
 from metnos.turn.plan import lexicon
 from metnos.turn.plan.lexical import Index, content, lists, name_parts, stem, weight
 from metnos.turn.plan.lexicon import THING, VERB
-from metnos.turn.plan.rank_request import Value, ask
+from metnos.turn.plan.rank_request import WEB, Value, ask
 from metnos.turn.plan.records import Tool
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     Whole = NDArray[Any]
 
 # Of the index over words. A tool's name is chosen word by word from a closed vocabulary and its affinity is a list of
-# what people say, so a word there says more than one of many in a description. Set by hand; halving or doubling any of
-# them moves top-1 of tests/turn/plan/requests.toml by at most two requests.
+# what people say, so a word there says more than one of many in a description. Set by hand, not fitted.
 FIELDS = {"name": 3.0, "affinity": 2.5, "purpose": 2.0, "examples": 1.0, "arguments": 1.0, "descriptions": 0.4}
 _NUMBERS = {"integer", "number", "float"}
 _TEXTS = {"string", "any"}
@@ -173,7 +172,8 @@ def _kinds_of(tool: Tool) -> frozenset[str]:
     said = {stem(word) for word in (*parts, *content(tool.purpose), *tool.affinity)}
     extensions = lists().extensions
     kinds = {*extensions, *extensions.values()} - {"text"}  # nearly every tool speaks of text
-    return frozenset(kind for kind in kinds if stem(kind) in said)
+    takes = {value_of(name, schema) for name, schema in tool.properties.items()}
+    return frozenset(kind for kind in kinds if stem(kind) in said) | ({WEB} if Value.URL in takes else frozenset())
 
 
 def _verbs(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:

@@ -10,6 +10,7 @@ Rules: made of manifests alone, never of content. Does not guarantee that what f
 are checked against the executor's own schema afterwards (`model_check`).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ ASK, ANSWER, MISSING = "ask", "answer", "missing"  # no executor is called so: a
 WORDS = {ASK: "question", ANSWER: "text", MISSING: "name"}
 MOST_STEPS = 6  # of one plan; small models repeat themselves long before
 MOST_ITEMS = 20  # of one list that a model writes out
+_NAMED = re.compile(r"\S*[/.~]\S+")  # a path or an address: what it is called says nothing about arguments
 _KEPT = ("type", "enum", "required")
 
 Schema = dict[str, Any]
@@ -45,7 +47,7 @@ def offered(tool: Tool, text: str) -> tuple[str, ...]:
 
     A small model fills in whatever it is shown, so what nobody asked for is better not there.
     """
-    said = {lexical.stem(word) for word in lexical.content(text)}
+    said = {lexical.stem(word) for word in lexical.content(_NAMED.sub(" ", text))}
     used = {name for _, args in tool.examples for name in args} | set(tool.required)
     return tuple(name for name, inner in tool.properties.items() if name in used or said & _about(name, inner))
 
