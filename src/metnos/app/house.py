@@ -216,6 +216,14 @@ class App:
         return Medium(db, self.clock)
 
     @cached_property
+    def night_db(self) -> Database:
+        """Runs of jobs, and what there is to tell."""
+        from metnos.night import schema
+
+        wait = self.settings.store.busy_timeout_s
+        return Database(self.workspace.night_db, schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
+
+    @cached_property
     def models(self) -> "Models":
         from metnos.models.registry import Models
 

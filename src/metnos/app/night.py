@@ -7,12 +7,11 @@ from functools import partial
 from metnos.app import turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
-from metnos.night import backups, desktop, reminders, schema
+from metnos.night import backups, desktop, reminders
 from metnos.night.jobs import Done, Job, Night, Parts
 from metnos.night.notices import News, Notice, Notices
 from metnos.night.records import Runs
 from metnos.night.schedule import read_hour
-from metnos.store.db import Database
 
 USES_DAYS = 400  # a year and a bit: what an executor did last season still counts when this one is judged
 
@@ -21,17 +20,11 @@ Log = Callable[[str], None]
 
 def build(app: App, log: Log = lambda _: None) -> Night:
     """The night of an open workspace."""
-    db = Database(
-        app.workspace.night_db,
-        schema.MIGRATIONS,
-        busy_timeout_s=app.settings.store.busy_timeout_s,
-        clock=app.clock,
-    )
     return Night(
         Parts(
             jobs=jobs(app),
-            runs=Runs(db, app.clock),
-            notices=Notices(db, app.clock),
+            runs=Runs(app.night_db, app.clock),
+            notices=Notices(app.night_db, app.clock),
             file=reminders.File(app.workspace.notes),
             clock=app.clock,
             at=read_hour(app.settings.night.at),

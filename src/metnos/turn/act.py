@@ -5,7 +5,7 @@ to the inbox. An answer counts for the question that was shown. Whoever cannot a
 not asked: the question waits in the inbox.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from metnos.law.capability import Capability
 from metnos.law.grants import MAX_DAYS, Grants
 from metnos.law.inbox import Inbox, Item
 from metnos.law.inbox import State as Question
-from metnos.law.need import PATHS, Need
+from metnos.law.need import PATHS
 from metnos.turn.events import Answer, StepDone, StepStarted, Wanted
 
 _ALWAYS_DAYS = min(365, MAX_DAYS)  # a year: long enough to be no bother, short enough to be thought about again
@@ -51,14 +51,15 @@ class Ended:
     preview: tuple[str, ...] = ()
 
 
-Acting = Generator[StepStarted | StepDone | Wanted, Answer | None, Ended]
+Acting = Generator[StepStarted | Wanted, Answer | None, Ended]
+Target = tuple[Capability, str, bool]  # of an "always": a folder or a host, and whether things are sent there
 
 
 def act(door: Door, call: Call, number: int, of: int, *, dry_run: bool) -> Acting:
     """Make one call; yields what the face shows, returns how it ended."""
     yield StepStarted(number, of, call.name, title(call))
     try:
-        if dry_run and not _only_looks(door, call):
+        if dry_run and (call.tainted or not _only_looks(door, call)):
             ended = _rehearse(door, call)
         else:
             ended = yield from _run(door, call, number)
@@ -67,7 +68,6 @@ def act(door: Door, call: Call, number: int, of: int, *, dry_run: bool) -> Actin
         state = State.REFUSED if isinstance(error, LawError) else State.FAILED
         kind = error.kind if isinstance(error, ExecutorFailed) else "not_permitted"
         ended = Ended(state, None, error.what, kind, error.fix)
-    yield _done(ended, call, number)
     return ended
 
 
@@ -97,8 +97,10 @@ def _run(door: Door, call: Call, number: int) -> Generator[Wanted, Answer | None
     answered = yield from ask(door, call, number, item)
     if answered is not None:
         return answered
-    outcome = door.runner.run(call)
-    return _from_outcome(outcome, item.id)
+    try:
+        return _from_outcome(door.runner.run(call), item.id)
+    except Waiting as waiting:  # what is there has changed since the question, so that it is another one now
+        return Ended(State.WAITING, None, waiting.what, item=waiting.item)
 
 
 def ask(door: Door, call: Call, number: int, item: Item) -> Generator[Wanted, Answer | None, Ended | None]:
@@ -107,22 +109,21 @@ def ask(door: Door, call: Call, number: int, item: Item) -> Generator[Wanted, An
     if not call.principal.may_answer:
         return waits
     while item.yes_count < item.needs_yes and item.state is Question.WAITING:
-        wanted = _wanted(door, call, number, item)
-        answer = yield wanted
+        targets = _targets(door, call, item)  # once: an answer is to what was shown
+        answer = yield _wanted(door, call, number, item, targets)
         if answer is None or answer is Answer.LATER:
             return waits
         if answer is Answer.NO:
             door.inbox.refuse(item.id, call.principal, "refused when asked")
             return Ended(State.REFUSED, None, "you said no; nothing was done", "not_permitted", item=item.id)
-        if answer is Answer.ALWAYS and wanted.always:
-            _grant(door, call)
         item = door.inbox.approve(item.id, call.principal, seen=item.yes_count)
+        if answer is Answer.ALWAYS:
+            _grant(door, call, targets)
     return None
 
 
-def _wanted(door: Door, call: Call, number: int, item: Item) -> Wanted:
+def _wanted(door: Door, call: Call, number: int, item: Item, targets: Sequence[Target]) -> Wanted:
     manifest = door.catalog.get(call.name).manifest
-    targets = [] if item.needs_yes > 1 or call.tainted else _targets(door.runner.needs(call))
     return Wanted(
         item=item.id,
         number=number,
@@ -133,20 +134,24 @@ def _wanted(door: Door, call: Call, number: int, item: Item) -> Wanted:
         why=tuple(door.runner.explain(call)),
         yes=item.yes_count,
         needs=item.needs_yes,
-        always=_always_words(call.name, targets, door.home),
+        always=_always_words(call.name, targets),
         expires=to_text(item.expires_at),
     )
 
 
-def _targets(needs: Iterable[Need]) -> list[tuple[Capability, str, bool]]:
+def _targets(door: Door, call: Call, item: Item) -> Sequence[Target]:
     """What an "always" would be about: the folders that are changed, or are to be made, and the hosts spoken to.
 
     Nothing at all if any need is of a kind for which there is no "always", or would open a whole home or root.
     """
-    found: list[tuple[Capability, str, bool]] = []
-    for need in needs:
+    if item.needs_yes > 1 or call.tainted:
+        return ()
+    home = door.home.resolve()
+    broad = {str(folder) for folder in (home, *home.parents)}
+    found: list[Target] = []
+    for need in door.runner.needs(call):
         if need.capability in _NOT_ALWAYS or need.target == "*":
-            return []
+            return ()
         if need.capability is Capability.FS_WRITE:
             path = Path(need.target)
             found.append((need.capability, str(path.parent if path.is_file() else path), False))
@@ -154,20 +159,20 @@ def _targets(needs: Iterable[Need]) -> list[tuple[Capability, str, bool]]:
             found.append((need.capability, need.target, need.verb not in ("GET", "HEAD", "OPTIONS")))
         elif need.capability is Capability.MODEL_CHAT:
             found.append((need.capability, need.target, False))
-    return list(dict.fromkeys(found))
+    whole = any(capability in PATHS and target in broad for capability, target, _ in found)
+    return () if whole else tuple(dict.fromkeys(found))
 
 
-def _always_words(executor: str, targets: list[tuple[Capability, str, bool]], home: Path) -> str:
-    broad = {"/", str(home), str(home.parent)}
-    if not targets or any(capability in PATHS and target in broad for capability, target, _ in targets):
+def _always_words(executor: str, targets: Sequence[Target]) -> str:
+    if not targets:
         return ""
     verbs = {Capability.FS_WRITE: "change what is in", Capability.NET_HTTP: "speak to"}
     listed = "; ".join(f"{verbs.get(capability, 'use')} {target}" for capability, target, _ in targets)
     return f"{executor} may, for a year and without asking: {listed}"
 
 
-def _grant(door: Door, call: Call) -> None:
-    for capability, target, sending in _targets(door.runner.needs(call)):
+def _grant(door: Door, call: Call, targets: Sequence[Target]) -> None:
+    for capability, target, sending in targets:
         door.grants.grant(
             call.name, capability, target, days=_ALWAYS_DAYS, by=call.principal, reason="always", sending=sending
         )
@@ -193,12 +198,13 @@ def _from_outcome(outcome: Outcome, item: str = "") -> Ended:
     return Ended(state, outcome, message, item=item)
 
 
-def _done(ended: Ended, call: Call, number: int) -> StepDone:
+def done(ended: Ended, executor: str, number: int) -> StepDone:
+    """What a face shows of a step that ended."""
     outcome = ended.outcome
     count = int(outcome.reply.get("count", 0)) if outcome else 0
     return StepDone(
         number=number,
-        executor=call.name,
+        executor=executor,
         ok=ended.state in (State.DONE, State.PARTLY, State.REHEARSED),
         message=ended.message,
         count=count,

@@ -29,7 +29,7 @@ _IT = {
     "dropped": "(È stata tolta una frase che affermava qualcosa che non è stato fatto.)",
     "rest": "Non fatto, perché il passo prima non è riuscito",
     "cancelled": "Interrotto.",
-    "done_anyway": "Fino a quel punto è stato fatto questo",
+    "unsayable": "È finito, ma il risultato non si lascia mettere in parole",
 }
 _EN = {
     "none": "Found nothing.",
@@ -44,7 +44,7 @@ _EN = {
     "dropped": "(A sentence that claimed something which was not done was left out.)",
     "rest": "Not done, because the step before did not succeed",
     "cancelled": "Cancelled.",
-    "done_anyway": "Until then, this was done",
+    "unsayable": "It is over, but the result cannot be put into words",
 }
 
 

@@ -2,25 +2,28 @@
 
 Rules: a step gets what its references stand for and nothing else; a reference to an empty list means that there is
 nothing to do, which is no failure. A step that fails ends the turn, unless a language model planned it: then one repair
-call sees the error. What a model plans after it has seen content is marked, and the owner is asked about it. The number
-of steps is bounded.
+call sees the error. After a change that did not wholly succeed nothing else is changed: what follows may rely on it.
+What a model plans after it has seen content, and what takes a path that no executor vouches for, is marked, and the
+owner is asked about it. The plan that is kept is the one that was followed. The number of steps is bounded.
 """
 
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from metnos.core.errors import ModelError, TurnError
 from metnos.executors.run import Call
 from metnos.grimoire.trace import State
 from metnos.turn import refs
-from metnos.turn.act import Door, Ended, act
+from metnos.turn.act import Door, Ended, act, done
+from metnos.turn.answer import words
 from metnos.turn.events import Answer, Event
 from metnos.turn.plan.fill import fitted
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Kind, Plan, Step
 from metnos.turn.scratch import Scratch, Taken
 from metnos.turn.thinking import Thinker
+from metnos.turn.vouching import is_vouched_for, steps_of
 
 _REPAIRS = 1
 _ROUNDS = 4  # of reasoning about an open question
@@ -36,6 +39,7 @@ class Way:
     most_steps: int
     thinker: Thinker | None
     scene: Scene | None
+    approved: Mapping[str, Any] | None = None  # the call that the owner said yes to: the first step is it, to the byte
 
 
 def follow(way: Way, scratch: Scratch, plan: Plan, first: int = 1) -> Following:
@@ -51,6 +55,9 @@ def follow(way: Way, scratch: Scratch, plan: Plan, first: int = 1) -> Following:
             return
         taken = scratch.taken[-1]
         if taken.went_well:
+            if _fell_short(taken, scratch) and _changes(steps[place:], scratch):
+                _leave(steps[place:], scratch)
+                return
             place += 1
             continue
         repaired = None
@@ -61,8 +68,9 @@ def follow(way: Way, scratch: Scratch, plan: Plan, first: int = 1) -> Following:
             ended = taken.ended
             scratch.stop(ended.state, ended.message, ended.fix, ended.item)
             return
-        tainted |= {place - 1 + number for number in repaired.tainted}
+        tainted = {number for number in tainted if number < place} | {place - 1 + each for each in repaired.tainted}
         steps[place - 1 :] = repaired.steps
+        scratch.plan = replace(plan, steps=tuple(steps), tainted=tuple(sorted(tainted)))
     if plan.open:
         yield from _reason(way, scratch)
     _settle(scratch)
@@ -71,21 +79,53 @@ def follow(way: Way, scratch: Scratch, plan: Plan, first: int = 1) -> Following:
 def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bool) -> Following:
     step, request = steps[place - 1], scratch.request
     left = len(steps) - place + 1
+    args: Mapping[str, Any] = {}
     try:
-        args = refs.resolve(dict(step.args), scratch.replies)
-        if _is_empty(step.args, args):
-            scratch.nothing_to_do = True
-            return
-        if (tool := scratch.tools.get(step.executor)) is not None:
-            args = fitted(tool, args)
+        if way.approved is not None and not scratch.taken:
+            args = way.approved  # never looked up again: what a reference stands for may be another by now
+        else:
+            args = refs.resolve(dict(step.args), scratch.replies)
+            if _is_empty(step.args, args):
+                scratch.nothing_to_do = True
+                return
+            if (tool := scratch.tools.get(step.executor)) is not None:
+                args = fitted(tool, args)
+            tainted = tainted or not is_vouched_for(step, _before(scratch, steps, place), scratch.tools)
         call = Call(step.executor, args, request.principal, request.cwd, request.id, now=request.asked, tainted=tainted)
         ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run)
     except TurnError as error:
-        args, ended = {}, Ended(State.FAILED, None, error.what, "invalid", error.fix)
+        ended = Ended(State.FAILED, None, error.what, "invalid", error.fix)
     went_well = ended.state in (State.DONE, State.PARTLY, State.REHEARSED)
+    # Before anybody is told: whoever leaves when they hear of it leaves a turn that knows what it did.
     scratch.taken.append(Taken(place, step.executor, step.args, args, ended, left, left - went_well))
     if went_well and ended.outcome is not None:
         scratch.replies[f"step{place}"] = ended.outcome.reply
+    yield done(ended, step.executor, place)
+
+
+def _before(scratch: Scratch, steps: Sequence[Step], place: int) -> dict[str, Sequence[Step]]:
+    """The steps that each name a reference may begin with stands for."""
+    found: dict[str, Sequence[Step]] = {f"step{number}": steps[:number] for number in range(1, place)}
+    if scratch.last is not None:
+        succeeded = [step.executor for step in scratch.last.steps if step.ok]
+        found[refs.LAST] = steps_of(scratch.last.plan, succeeded)
+    return found
+
+
+def _fell_short(taken: Taken, scratch: Scratch) -> bool:
+    """Whether a step was to change something and did not manage all of it."""
+    return taken.ended.state is State.PARTLY and _changes([Step(taken.executor, {})], scratch)
+
+
+def _changes(steps: Sequence[Step], scratch: Scratch) -> bool:
+    return any(step.executor not in scratch.tools or scratch.tools[step.executor].mutates for step in steps)
+
+
+def _leave(steps: Sequence[Step], scratch: Scratch) -> None:
+    """End here, and say what was not done."""
+    names = ", ".join(dict.fromkeys(step.executor for step in steps))
+    scratch.notes.append(f"{words(scratch.language)['rest']}: {names}")
+    scratch.stop(State.PARTLY)
 
 
 def _is_empty(planned: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
@@ -124,8 +164,8 @@ def _reason(way: Way, scratch: Scratch) -> Following:
             return
         if len(scratch.taken) >= way.most_steps:
             return
-        places = [taken.place for taken in scratch.taken]
-        steps = [Step("", {})] * max(places, default=0) + [found.steps[0]]
+        taken = {each.place: Step(each.executor, each.planned) for each in scratch.taken}
+        steps = [*(taken[place] for place in sorted(taken)), found.steps[0]]
         yield from _take(way, scratch, steps, len(steps), bool(found.tainted))
         if scratch.nothing_to_do:
             scratch.nothing_to_do = False
@@ -138,12 +178,12 @@ def _reason(way: Way, scratch: Scratch) -> Following:
 
 def done_steps(scratch: Scratch) -> list[Done]:
     """What was done so far, as a model is told."""
-    done = []
+    told = []
     for taken in scratch.taken:
         outcome, ended = taken.ended.outcome, taken.ended
         reply = outcome.reply if outcome else {}
-        done.append(Done(taken.place, taken.executor, taken.planned, taken.went_well, ended.kind, ended.message, reply))
-    return done
+        told.append(Done(taken.place, taken.executor, taken.planned, taken.went_well, ended.kind, ended.message, reply))
+    return told
 
 
 def _settle(scratch: Scratch) -> None:

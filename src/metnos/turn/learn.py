@@ -39,7 +39,7 @@ def trace(scratch: Scratch, answer: str, clock: Clock) -> Trace:
         path=str(plan.path) if plan else "",
         state=scratch.state,
         answer=answer,
-        plan=plan_data(plan) if plan else {},
+        plan=plan_data(plan, scratch.last.id if scratch.last else "") if plan else {},
         canonical=scratch.canonical,
         slots=tuple({"kind": str(slot.kind), "text": slot.text, "role": slot.role} for slot in scratch.slots),
         candidates=tuple(map(_candidate, plan.candidates[:_CANDIDATES])) if plan else (),
@@ -55,8 +55,8 @@ def trace(scratch: Scratch, answer: str, clock: Clock) -> Trace:
     )
 
 
-def plan_data(plan: Plan) -> dict[str, Any]:
-    """A plan as it is kept: enough to go on with it later."""
+def plan_data(plan: Plan, last: str) -> dict[str, Any]:
+    """A plan as it is kept: enough to go on with it later. ``last`` is the turn that its references call so."""
     return {
         "kind": str(plan.kind),
         "path": str(plan.path),
@@ -68,6 +68,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "language": plan.language,
         "open": plan.open,
         "tainted": list(plan.tainted),
+        "last": last,
     }
 
 

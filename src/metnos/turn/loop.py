@@ -9,7 +9,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metnos.context import window
@@ -24,7 +24,7 @@ from metnos.grimoire.medium import Medium
 from metnos.grimoire.medium_rows import Role
 from metnos.grimoire.trace import State, StepTrace, Trace
 from metnos.law.inbox import Item
-from metnos.law.principal import Principal
+from metnos.law.principal import Autonomy, Principal, lower
 from metnos.sandbox import process
 from metnos.turn import answer as answering
 from metnos.turn import learn
@@ -93,11 +93,19 @@ class Turns:
         waiting = self._parts.medium.waiting_for(item.id)
         if waiting is None:
             return None
-        request = self.request(
-            waiting.text, principal=principal, cwd=Path(waiting.cwd), conversation=waiting.conversation
+        # For executors it is still the time at which it was asked for, as it was in the preview; and whoever says yes
+        # to one step does not lend their level to the others.
+        level = lower(principal.level, Autonomy(item.body["principal"][2]))
+        request = Request(
+            id=self._ids(),
+            text=waiting.text,
+            principal=replace(principal, level=level),
+            cwd=Path(waiting.cwd),
+            asked=waiting.asked,
+            conversation=waiting.conversation,
         )
         scratch = Scratch(request, continues=waiting.id)
-        return self._metered(scratch, self._continued(scratch, waiting))
+        return self._metered(scratch, self._continued(scratch, waiting, item))
 
     # -- a turn
 
@@ -139,16 +147,27 @@ class Turns:
                 scratch.stop(_STATES[plan.kind])
             yield close()
 
-    def _continued(self, scratch: Scratch, waiting: Trace) -> Turn:
+    def _continued(self, scratch: Scratch, waiting: Trace, item: Item) -> Turn:
         self._begin(scratch.request)
         with self._closing(scratch) as close:
             yield Started(scratch.request.id)
             scratch.tools = self._parts.toolbox.kit().tools
-            plan, first = _rest(waiting, scratch)
+            self._parts.purses.open(scratch.request.id, scratch.calls)
+            if waiting.plan.get("last"):
+                _remember(self._parts.medium.load(waiting.plan["last"]), scratch)
+            plan, first = _rest(waiting, self._done_so_far(waiting), item, scratch)
             scratch.plan = plan
-            way = Way(self._parts.door, self._parts.settings.steps, None, None)
+            way = Way(self._parts.door, self._parts.settings.steps, None, None, item.body["args"])
             yield from follow(way, scratch, plan, first)
             yield close()
+
+    def _done_so_far(self, waiting: Trace) -> list[StepTrace]:
+        """What a turn, and those that it went on with, had done before it waited."""
+        done = [step for step in waiting.steps if step.ok]
+        while waiting.continues:
+            waiting = self._parts.medium.load(waiting.continues)
+            done[:0] = [step for step in waiting.steps if step.ok]
+        return done
 
     def _begin(self, request: Request) -> None:
         pid = os.getpid()
@@ -175,15 +194,12 @@ class Turns:
         try:
             yield close
         except (GeneratorExit, KeyboardInterrupt):
-            if not closed:
-                scratch.stop(State.CANCELLED)
-                close()
+            scratch.stop(State.CANCELLED)
+            close()
             raise
         except MetnosError as error:
             scratch.stop(State.FAILED, error.what, error.fix)
             scratch.error = type(error).__name__
-            if closed:
-                raise
             close()
             raise
         except BaseException as error:
@@ -192,17 +208,17 @@ class Turns:
             scratch.error = type(error).__name__
             close()
             raise
+        finally:
+            self._parts.purses.close(scratch.request.id)
 
     def _recall(self, scratch: Scratch) -> None:
         """What this request is about, and what came before it."""
         request = scratch.request
         scratch.slots = extract(request.text, now=request.asked, home=self._parts.door.home, cwd=request.cwd)
         scratch.canonical = canonical(request.text, scratch.slots)
-        scratch.last = self._parts.medium.last(request.conversation)
-        if scratch.last is not None:
-            reply = next((step.reply for step in reversed(scratch.last.steps) if step.ok), None)
-            if reply is not None and not reply.get("cut"):
-                scratch.replies["last"] = reply
+        last = self._parts.medium.last(request.conversation)
+        if last is not None:
+            _remember(last, scratch)
 
     def _scene(self, scratch: Scratch) -> Scene:
         request, parts = scratch.request, self._parts
@@ -215,8 +231,7 @@ class Turns:
     # -- the end
 
     def _close(self, scratch: Scratch) -> Answered:
-        text = self._answer(scratch)
-        self._parts.purses.close(scratch.request.id)
+        text = self._answered(scratch)
         trace = learn.trace(scratch, text, self._parts.clock)
         self._parts.medium.close(trace)
         self._parts.learnt()
@@ -228,6 +243,17 @@ class Turns:
             undo=tuple(step.action for step in trace.steps if step.action),
             model_text=bool(scratch.words) or (scratch.plan is not None and scratch.plan.kind is Kind.TALK),
         )
+
+    def _answered(self, scratch: Scratch) -> str:
+        """The answer. What cannot be put into words must not keep the turn from being recorded: it is said that so."""
+        try:
+            return self._answer(scratch)
+        except Exception as error:  # noqa: BLE001 -- a border: entries are content, and may be such as nobody foresaw
+            scratch.error = type(error).__name__
+            undo = [f"metnos undo {each.ended.outcome.action}" for each in scratch.taken
+                    if each.ended.outcome and each.ended.outcome.action]  # fmt: skip
+            said = answering.words(scratch.language)["unsayable"]
+            return "\n".join([f"{said} ({scratch.error})", *undo])
 
     def _answer(self, scratch: Scratch) -> str:
         plan, language = scratch.plan, scratch.language
@@ -272,21 +298,37 @@ def _rehearsal(scratch: Scratch, phrases: dict[str, str]) -> list[str]:
     return [f"{phrases['would']}:", *(f"  {line}" for line in previews)]
 
 
-def _rest(waiting: Trace, scratch: Scratch) -> tuple[Plan, int]:
-    """The plan of a turn that waited, with what its steps gave so far, and the step to go on with."""
+def _remember(last: Trace, scratch: Scratch) -> None:
+    """What ``last`` stands for in references."""
+    scratch.last = last
+    reply = next((step.reply for step in reversed(last.steps) if step.ok), None)
+    if reply is not None and not reply.get("cut"):
+        scratch.replies["last"] = reply
+
+
+def _rest(waiting: Trace, done: list[StepTrace], item: Item, scratch: Scratch) -> tuple[Plan, int]:
+    """The plan of a turn that waited, with what its steps gave so far, and the step to go on with: the approved one.
+
+    A step that a model added while it reasoned is in no plan, and is all that is left to do.
+    """
     data = waiting.plan
     steps = tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ()))
+    tainted = set(data.get("tainted", ()))
+    asked = Step(item.body["executor"], item.body["args"])
+    if len(done) >= len(steps):
+        steps = (*(Step(step.executor, {}) for step in done), asked)
+    if data.get("cut") or steps[len(done)].executor != asked.executor:
+        raise TurnError(f"the plan of turn {waiting.id} is not kept whole", fix="Ask again.")
+    if item.body.get("tainted"):
+        tainted.add(len(done) + 1)
     plan = Plan(
         Kind.STEPS,
         PlanPath(data.get("path", PlanPath.ROUTER)),
         steps,
         notes=tuple(data.get("notes", ())),
         language=waiting.language,
-        tainted=tuple(data.get("tainted", ())),
+        tainted=tuple(sorted(tainted)),
     )
-    done = [step for step in waiting.steps if step.ok]
-    if len(done) >= len(steps):
-        raise TurnError(f"turn {waiting.id} has nothing left to do", fix="Ask again.")
     for place, step in enumerate(done, start=1):
         if step.executor != steps[place - 1].executor or step.reply.get("cut"):
             raise TurnError(f"what turn {waiting.id} found is not kept whole", fix="Ask again.")

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path as FilePath
 
 from metnos.core.errors import ModelError
-from metnos.grimoire.trace import State, Trace
+from metnos.grimoire.trace import Kept, State, Trace
 from metnos.turn.events import Answer, Event, Planned
 from metnos.turn.plan.model_scene import Scene
 from metnos.turn.plan.rank import Ranker
@@ -106,17 +106,21 @@ def _last(trace: Trace | None, kit: Kit) -> Last | None:
 
 def _pending(trace: Trace | None) -> Plan | None:
     """The plan that a question of the previous turn was about."""
-    if trace is None or trace.state is not State.QUESTION:
+    if trace is None or trace.state is not State.QUESTION or trace.kept is not Kept.WHOLE or trace.plan.get("cut"):
         return None
     data = trace.plan
     steps = tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ()))
+    path = Path(data.get("path", Path.ROUTER))
     return Plan(
         Kind.QUESTION,
-        Path(data.get("path", Path.ROUTER)),
+        path,
         steps,
         data.get("say", ""),
         data.get("missing", ""),
+        certainty=CERTAIN,  # what was asked for and is answered needs no second opinion
         language=data.get("language", "en"),
+        # A model's question came before its steps were held against the owner's words.
+        tainted=() if path is Path.ROUTER else tuple(range(1, len(steps) + 1)),
     )
 
 

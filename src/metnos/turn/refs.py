@@ -34,6 +34,17 @@ def named(value: Any) -> Iterator[str]:
             yield from named(each)
 
 
+def fields(value: Any) -> Iterator[tuple[str, str]]:
+    """Every step that a value refers to, and which field of its entries; none is empty."""
+    if isinstance(value, str):
+        for found in _REF.finditer(value):
+            named = [part[1] for part in _PART.finditer(found[3]) if part[1]]
+            yield found[1], named[-1] if len(named) > 1 else ""
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from fields(each)
+
+
 def resolve(value: Any, replies: Replies) -> Any:
     """The value with every reference filled in. Raises `TurnError` for one that leads nowhere."""
     if isinstance(value, str):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.core.errors import ModelError
+from metnos.models.scripted import BROKEN, DIES, EMPTY, GONE, HANGS, RAMBLES, Scripted
 from metnos.turn import refs
 from metnos.turn.plan import model, shape
 from metnos.turn.plan.records import REQUEST, Kind, Path, Plan
@@ -164,9 +165,33 @@ def test_another_executors_arguments_are_no_arguments() -> None:
     assert (plan.kind, plan.missing) == (Kind.QUESTION, "delete_files.paths")
 
 
-def test_a_model_that_fails_fails_as_a_model() -> None:
+SAID = [
+    "",
+    "   ",
+    "null",
+    "no",
+    "{",
+    '{"steps": [',
+    '{"steps": [{"find_files": {"path": "~/a"',
+    "[" * 5000,
+    '{"a":' * 5000,
+]
+SAID += ['{"steps": [{"find_files": {"path": "~"}}], "steps": []}', '{"steps": [{"delete_files": {"paths": ["~"]}}]}']
+SAID += [
+    "I would rather talk about bread.",
+    "```json\n{}\n```",
+    "\ufeff\u202e{}",
+    "NaN",
+    '{"steps": NaN}',
+    "0" * 100_000,
+]
+
+
+@pytest.mark.parametrize("said", [*SAID, DIES, HANGS, RAMBLES, BROKEN, EMPTY, GONE], ids=range(len(SAID) + 6))
+def test_a_model_that_fails_fails_as_a_model(said: Any) -> None:
+    chat = Scripted([said])
     with pytest.raises(ModelError):
-        planned("x", ModelError("gone", kind="unreachable"))
+        model.plan("x ~/a", candidates("find_files"), scene(), lambda _, prompt: chat.ask(prompt))
 
 
 # -- repair
@@ -211,6 +236,16 @@ def test_repaired_steps_count_on_from_the_failed_one() -> None:
     assert model.repair("x", plan, [before], wrong, candidates(*FILES), scene(), Model(late)).steps == (
         repaired.steps[0].__class__("read_files", {"paths": ["{{step1.entries.path}}"]}),
     )
+
+
+def test_repair_shows_the_tools_of_the_plan_whatever_their_rank() -> None:
+    plan = own(("hash_files", {"paths": ["~/a"]}))
+    wrong = failed(1, "hash_files", {"paths": ["~/a"]}, "not_found", "gone")
+    asked = Model(steps({"ask": {"question": "Which file?"}}))
+    ranked = candidates(*FILES, *TABLES, "hash_files")
+    repaired = model.repair("hash ~/a", plan, [], wrong, ranked, scene(), asked)
+    assert (repaired.kind, repaired.say) == (Kind.QUESTION, "Which file?")
+    assert "hash_files(" in asked.prompts[0].messages[0].text
 
 
 def test_after_content_was_read_nothing_is_wished_for() -> None:

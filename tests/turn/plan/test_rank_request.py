@@ -32,7 +32,7 @@ def test_values_are_counted_and_masked_and_say_nothing(take: object) -> None:
     assert "beach" not in asked.core
     assert words(asked) & {"beach", "example", "org"} == set()
     assert "resize" in words(asked)
-    assert asked.kinds == {"jpg", "picture"}
+    assert asked.kinds == {"jpg", "picture", "web"}
 
 
 def test_a_quoted_text_is_a_value() -> None:

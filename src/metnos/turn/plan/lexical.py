@@ -114,7 +114,10 @@ def fold(word: str) -> str:
     """Small letters without accents."""
     if word.isascii():
         return word.lower()
-    return "".join(each for each in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(each))
+    # Twice: taking a character apart may give capital letters, and making those small may give what comes apart again.
+    apart = unicodedata.normalize("NFKD", word.casefold())
+    apart = unicodedata.normalize("NFKD", apart.casefold())
+    return "".join(each for each in apart if not unicodedata.combining(each))
 
 
 class Index:

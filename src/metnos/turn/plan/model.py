@@ -59,13 +59,14 @@ class Situation:
 def plan(text: str, candidates: Sequence[Candidate], scene: Scene, ask: Ask) -> Plan:
     """One call plans the whole turn as typed steps."""
     known = _known(candidates)
-    named = _places(_slots(text, scene))
+    slots = _slots(text, scene)
+    named = _places(slots)
     chosen = [each for each in tuple(candidates)[: prompts.MOST_TOOLS] if named or each.score >= WORTH]
     sources: dict[str, Tool | None] = {refs.LAST: None} if scene.last else {}
     bounds = None
     if scene.window or scene.last:
         bounds = model_bounds.draw(text, scene, known=known, sources=sources, strict=False)
-    reply = ask(PLAN, prompts.to_plan(text, [each.tool for each in chosen], scene))
+    reply = ask(PLAN, prompts.to_plan(text, [each.tool for each in chosen], scene, slots))
     situation = Situation(text, scene, tuple(candidates), known, sources, bounds=bounds)
     return settle(model_read.read(reply.data), situation)
 
@@ -81,7 +82,9 @@ def repair(
 ) -> Plan:
     """One call that sees the error: the steps in the place of the failed one and those behind it."""
     known = _known(candidates)
-    tools = [each.tool for each in tuple(candidates)[: prompts.MOST_TOOLS]]
+    planned = {step.executor for step in plan.steps}
+    first = sorted(candidates, key=lambda each: each.tool.name not in planned)  # stable: by rank among the others
+    tools = [each.tool for each in first[: prompts.MOST_TOOLS]]
     sources: dict[str, Tool | None] = {f"step{each.number}": known.get(each.executor) for each in done if each.ok}
     own = tuple(step for number, step in enumerate(plan.steps, start=1) if number not in plan.tainted)
     bounds = model_bounds.draw(text, scene, own=own, done=done, known=known, sources=sources, strict=True)

@@ -24,7 +24,6 @@ from metnos.turn.plan.records import Step, Tool
 from metnos.turn.plan.shape import takes_rows
 
 _CLOSE = 0.75  # how alike a mistaken name must be to the one that is meant
-_LARGEST = 64 * 1024  # bytes of all arguments of a step: a model writes far less
 _LONGEST_PATH = 4096
 _REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)((?:\.\w+|\[[\d*]*\])*)\s*\}\}")
 _FIELD = re.compile(r"\.(\w+)")
@@ -57,18 +56,18 @@ def check(step: Step, tool: Tool, sources: Sources) -> Checked:
         if right is not None and not (right in ("", []) and name not in tool.required):
             args[name] = right
     if not _is_sound(args, tool):
-        return Checked(Step(step.executor, {}), problem=f"{tool.name}: an argument is no plain text, or too long")
+        return Checked(Step(step.executor, {}), problem=f"{tool.name}: an argument is no plain text, or no path")
     return _validated(Step(step.executor, args), tool)
 
 
 def _is_sound(args: Mapping[str, Any], tool: Tool) -> bool:
-    """Whether the arguments are of a size that a plan can have, and the paths in them such as people write."""
+    """Whether the arguments are plain JSON, and the paths in them such as people write."""
     try:
-        size = len(canonical_json(args))
+        canonical_json(args)
     except (ValueError, TypeError, RecursionError):
         return False
     paths = [each for name, value in args.items() if is_path(tool.properties[name]) for each in _listed(value)]
-    return size <= _LARGEST and all(each.isprintable() and len(each) <= _LONGEST_PATH for each in paths)
+    return all(each.isprintable() and len(each) <= _LONGEST_PATH for each in paths)
 
 
 def _listed(value: Any) -> list[str]:

@@ -17,6 +17,7 @@ from metnos.turn.plan.records import Step
 
 MOST_SAID = 4000  # characters of a question or an answer
 _MOST_READ = 50  # calls that are looked at at all
+_LARGEST, _DEEPEST = 20_000, 20  # characters of the arguments of a step, and how deep they go: a model writes far less
 _STEP = re.compile(r"(\{\{\s*step)(\d{1,3})\b")
 
 
@@ -38,7 +39,7 @@ def read(data: Any, first: int = 1) -> Draft:
     if not isinstance(listed, list) or not listed:
         return Draft(readable=False)
     calls = [call for each in listed[:_MOST_READ] if (call := _call(each)) is not None]
-    if not calls:
+    if not calls or not all(name in shape.WORDS or _is_bounded(args) for name, args in calls):
         return Draft(readable=False)
     words = {name: text for name, args in calls if name in shape.WORDS for text in [_text(name, args)]}
     steps, repeated = _once([Step(name, args) for name, args in calls if name not in shape.WORDS], first)
@@ -76,6 +77,23 @@ def _call(each: Any) -> tuple[str, dict[str, Any]] | None:
     if not isinstance(name, str):
         return None
     return name, dict(args) if isinstance(args, Mapping) else {}
+
+
+def _is_bounded(args: Mapping[str, Any]) -> bool:
+    """Whether arguments are of a size that a plan can have; everything behind this may take its time over them."""
+    return sum(_size(each) for each in args.values()) <= _LARGEST
+
+
+def _size(value: Any, depth: int = 0) -> int:
+    if depth > _DEEPEST:
+        return _LARGEST + 1
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(len(str(key)) + _size(each, depth + 1) for key, each in value.items())
+    if isinstance(value, list):
+        return len(value) + sum(_size(each, depth + 1) for each in value)
+    return 1
 
 
 def _text(name: str, args: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from metnos.context.fence import fence, inert, plain
+from metnos.fastpath.slots import Kind, Slot
 from metnos.models.chat import Message, Prompt
 from metnos.turn.plan import shape
 from metnos.turn.plan.model_scene import Done, Scene
@@ -23,6 +24,14 @@ MOST_TOOLS = 5  # candidates that a model is shown; more confuse small ones
 _PLAN_TOKENS, _ANSWER_TOKENS = 500, 300
 _RESULT_CHARS, _ERROR_CHARS, _ARGS_CHARS, _LAST_CHARS, _CWD_CHARS = 1500, 400, 400, 600, 200
 _FIELDS = 3  # of what a tool gives; the others are seldom referred to
+_NOTED = {
+    (Kind.ORDER, ""): "order",
+    (Kind.FILES, ""): "pattern",
+    (Kind.SIZE, "min"): "min_size",
+    (Kind.SIZE, "max"): "max_size",
+    (Kind.DURATION, "newer"): "newer_than_days",
+    (Kind.DURATION, "older"): "older_than_days",
+}
 _TYPES = {"string": "text", "integer": "int", "number": "number", "boolean": "bool", "array": "list", "object": "table"}
 
 INSTRUCTIONS = """\
@@ -49,9 +58,9 @@ def system(scene: Scene) -> str:
     return f"{scene.head}\n\n{INSTRUCTIONS}"
 
 
-def to_plan(text: str, tools: Sequence[Tool], scene: Scene) -> Prompt:
-    """One call plans the whole turn."""
-    said = [_tools(tools, text), _around(scene), f"Request: {_owner(text)}"]
+def to_plan(text: str, tools: Sequence[Tool], scene: Scene, slots: Sequence[Slot] = ()) -> Prompt:
+    """One call plans the whole turn. ``slots`` are what code has read from the request already."""
+    said = [_tools(tools, text), _around(scene), f"Request: {_owner(text)}{_noted(slots)}"]
     return _prompt(scene, said, _shape(tools, text, 1), _PLAN_TOKENS)
 
 
@@ -133,6 +142,12 @@ def _around(scene: Scene) -> str:
         lines.append(fence(scene.last, "the previous turn, {{last.entries}}", _LAST_CHARS))
     lines.append(f"Now: {scene.now}. Folder: {_short(scene)}")
     return "\n".join(lines)
+
+
+def _noted(slots: Sequence[Slot]) -> str:
+    """Orders, kinds of files, sizes and ages as the tools call them: small models do not translate them well."""
+    found = [f"{_NOTED[slot.kind, slot.role]} {slot.value}" for slot in slots if (slot.kind, slot.role) in _NOTED]
+    return f" (that is: {', '.join(dict.fromkeys(found))})" if found else ""
 
 
 def _short(scene: Scene) -> str:

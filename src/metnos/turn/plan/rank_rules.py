@@ -96,7 +96,7 @@ class Rules:
     fit: Mapping[str, float] = field(default_factory=lambda: dict(_FIT))
     fit_of_words: Mapping[str, float] = field(default_factory=lambda: dict(_FIT_OF_WORDS))
     # Below it nothing is meant. On the requests that the fit was made on it refuses 4 % of those that a built-in covers
-    # and all that none covers; on the others 6 %, and 9 of 13 (bench/results/router.json).
+    # and all that none covers; on the others 4 % too, and 9 of 13 (bench/results/router.json).
     abstain: float = 0.4
     # The sum of a right tool is 16 to 17 with a spread of 5, that of any tool 4: scores then use the whole of 0 to 1.
     # The order is the same for any two numbers here.
