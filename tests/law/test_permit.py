@@ -66,6 +66,7 @@ CHANGES: dict[str, st.SearchStrategy[Any]] = {
     "issued": st.timedeltas(timedelta(days=-9), timedelta(days=9)).map(lambda by: START + by),
     "expires": st.timedeltas(timedelta(days=-9), timedelta(days=9)).map(lambda by: START + by),
     "irreversible": st.sampled_from([True, 0, None, ""]),
+    "because": st.text(max_size=20) | st.none(),
     "mac": text | st.none() | st.integers(),
 }
 

@@ -85,7 +85,11 @@ class Line:
             size += len(chunk)
             if size > self._longest:
                 raise TooLong(self._longest)
-            self._wait(deadline, bell)
+            try:
+                self._wait(deadline, bell)
+            except (Overdue, Rung):
+                self._held = b"".join(parts)  # half a line: the rest of it may still come
+                raise
             chunk = self._receive()
         end, _, self._held = chunk.partition(b"\n")
         if size + len(end) > self._longest:

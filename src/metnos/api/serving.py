@@ -103,9 +103,9 @@ def serve(line: Line, counter: Counter) -> None:
             if not _say(line, error):
                 return
         except Exception as error:  # noqa: BLE001 -- the border of a client: its end must not be the daemon's
-            what = f"a mistake in Metnos: {type(error).__name__}: {error}"
-            counter.log(f"{what} ({_where(error)})")
-            _say(line, MetnosError(what, fix="Please report it, with what the daemon logged."))
+            what = f"a mistake in Metnos: {type(error).__name__}"
+            counter.log(f"{what} ({_where(error)})")  # without its text, which may hold what was said
+            _say(line, MetnosError(f"{what}: {error}", fix="Please report it, with what the daemon logged."))
             return
 
 

@@ -9,7 +9,7 @@ from metnos.context import head
 from metnos.context.fence import fence
 from metnos.core import files
 from metnos.core.canon import canonical_json, sha256_hex
-from metnos.core.errors import InboxError, ModelError, StoreBusy
+from metnos.core.errors import InboxError, ModelError, StoreError
 from metnos.grimoire.retention import Retained, Summarise
 from metnos.grimoire.trace import StepTrace, Trace
 from metnos.law.audit_line import Entry
@@ -75,8 +75,8 @@ def catch_up(app: "App") -> int:
 
 
 def _catch_up_or_later(app: "App") -> None:
-    """A turn that is recorded is over, also when another process keeps the mnestome busy: the next one catches up."""
-    with contextlib.suppress(StoreBusy):
+    """A turn that is recorded is over, also when the mnestome is busy or its disk full: the next one catches up."""
+    with contextlib.suppress(StoreError):
         catch_up(app)
 
 

@@ -65,7 +65,7 @@ def _expand_home(text: str, home: Path) -> str:
 def _refuse_loop(resolved: str) -> None:
     """`realpath` gives up on a loop of links without a word, and what it returns then is not canonical."""
     try:
-        Path(resolved).stat()
+        os.stat(resolved)  # noqa: PTH116 -- a Path for each of many paths costs more than the call
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise PathError(f"{resolved} is a loop of symbolic links", fix="Remove one of the links.") from error

@@ -92,7 +92,8 @@ def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits) -> Walls
     """The walls around a permitted call: looks through every folder that it will see for what must stay hidden."""
     shown = [path for path in (*prepared.reads, *prepared.writes) if _exists(path)]
     visible = [path for path in shown if why_forbidden(path, Access.READ) is None]
-    outermost = [path for path in visible if not any(path != other and path.is_relative_to(other) for other in visible)]
+    names = set(map(str, visible))
+    outermost = [path for path in visible if not any(str(above) in names for above in path.parents)]
     masks = list(_masks(outermost))
     programs = manifest.capabilities.shell.exec
     return Walls(

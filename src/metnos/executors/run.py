@@ -97,12 +97,11 @@ class Runner:
         call = self._begun(call)
         executor, prepared = self._look(call)
         ask = self._ask(call, executor, prepared)
-        because = self._parts.policy.decide(ask)
         permit = self._permit(ask, lambda: self._preview(call, executor, prepared))
         self._parts.mint.check(permit, executor.digest, prepared.digest)
         if self._parts.catalog.get(call.name).digest != executor.digest:
             raise NotTrusted(f"{call.name} changed while it was being permitted", fix="Ask again.")
-        return replace(self._act(call, executor, prepared, permit), because=f"{because.rule}: {because.reason}")
+        return self._act(call, executor, prepared, permit)
 
     def preview(self, call: Call) -> tuple[Outcome, Preview]:
         """What a call would do, without doing it. Still nothing that is refused."""
@@ -236,7 +235,7 @@ class Runner:
         try:
             with self._parts.audit.act(entry) as line, acting:
                 done = self._perform(call, executor, prepared, acting, permit)
-                outcome = replace(done, audit=line.seq, permit=permit.id)
+                outcome = replace(done, audit=line.seq, permit=permit.id, because=permit.because)
                 if not outcome.ok:
                     raise _Ended(outcome)
         except _Ended as ended:

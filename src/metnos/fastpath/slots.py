@@ -12,6 +12,7 @@ asks when it lacks something, and an executor checks what it gets.
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 from metnos.fastpath import (
@@ -34,6 +35,7 @@ __all__ = ["Kind", "Slot", "amount", "extract", "without"]
 _AMOUNT = re.compile(r"(-?\d[\d.,]*)\s?([^\W\d_]+|%)?")
 
 
+@lru_cache(maxsize=32)  # the turn and its planner read the same request
 def extract(text: str, *, now: datetime, home: Path, cwd: Path) -> tuple[Slot, ...]:
     """Every particular of a request, in order; none overlaps another."""
     source = Source(text, now, home, cwd)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 
 from metnos.core.errors import ForbiddenPath
@@ -125,7 +126,11 @@ _COMPILED = tuple((rule, rule.compiled()) for rule in RULES)
 
 def why_forbidden(path: Path, access: Access) -> str | None:
     """What this canonical path is, if it is something that may not be touched in this way."""
-    text = str(path)
+    return _why(str(path), access)
+
+
+@lru_cache(maxsize=8192)  # each path is asked about at every gate that it passes, and the rules never change
+def _why(text: str, access: Access) -> str | None:
     for rule, pattern in _COMPILED:
         if (rule.reading or access is Access.WRITE) and pattern.fullmatch(text):
             return rule.what

@@ -28,7 +28,8 @@ Effects = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """Leave for one run. ``effects`` is what the owner was shown; nothing, if they were not asked."""
+    """Leave for one run. ``effects`` is what the owner was shown; nothing, if they were not asked. ``because`` is what
+    the policy said."""
 
     id: str
     principal: Principal
@@ -42,6 +43,7 @@ class Permit:
     issued: datetime
     expires: datetime
     irreversible: bool
+    because: str = ""
     mac: str = ""
 
 
@@ -68,6 +70,7 @@ class Mint:
         needs: tuple[Need, ...],
         effects: Effects | None,
         irreversible: bool,
+        because: str = "",
     ) -> Permit:
         """A new permit. Only the policy calls this."""
         now = self._clock.now()
@@ -84,6 +87,7 @@ class Mint:
             issued=now,
             expires=now + self._lifetime,
             irreversible=irreversible,
+            because=because,
         )
         with self._lock:
             self._renew_after_fork()
@@ -152,4 +156,5 @@ def _fields(permit: Permit) -> list[Json]:
         permit.issued.isoformat(),  # to the microsecond, unlike the text that is stored
         permit.expires.isoformat(),
         permit.irreversible,
+        permit.because,
     ]

@@ -172,6 +172,7 @@ class Policy:
             needs=ask.needs,
             effects=effects,
             irreversible=ask.irreversible,
+            because=f"{decision.rule}: {decision.reason}",
         )
 
     def _require_approval(self, ask: Ask, decision: Decision, preview: Callable[[], Preview]) -> None:

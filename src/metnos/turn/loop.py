@@ -65,6 +65,7 @@ class Turns:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._ids = UlidMaker(parts.clock)
+        self._owed: dict[str, Trace] = {}  # turns that are over and could not be recorded yet
 
     def request(
         self, text: str, *, principal: Principal, cwd: Path, conversation: str = "", dry_run: bool = False
@@ -233,7 +234,8 @@ class Turns:
     def _close(self, scratch: Scratch) -> Answered:
         text = self._answered(scratch)
         trace = learn.trace(scratch, text, self._parts.clock)
-        self._parts.medium.close(trace)
+        self._owed.setdefault(trace.id, trace)
+        self._record()
         self._parts.learnt()
         return Answered(
             turn=trace.id,
@@ -241,19 +243,22 @@ class Turns:
             text=text,
             steps=tuple(_step_data(step) for step in trace.steps),
             undo=tuple(step.action for step in trace.steps if step.action),
-            model_text=bool(scratch.words) or (scratch.plan is not None and scratch.plan.kind is Kind.TALK),
+            model_text=bool(scratch.words) or (scratch.plan is not None and _is_own_words(scratch.plan)),
         )
 
+    def _record(self) -> None:
+        """Record every turn that is over: also one whose end met a full disk or a busy store."""
+        for trace in list(self._owed.values()):
+            self._parts.medium.close(trace)
+            self._owed.pop(trace.id, None)
+
     def _answered(self, scratch: Scratch) -> str:
-        """The answer. What cannot be put into words must not keep the turn from being recorded: it is said that so."""
+        """The answer. Entries that cannot be shown must not keep a turn from being recorded."""
         try:
             return self._answer(scratch)
         except Exception as error:  # noqa: BLE001 -- a border: entries are content, and may be such as nobody foresaw
             scratch.error = type(error).__name__
-            undo = [f"metnos undo {each.ended.outcome.action}" for each in scratch.taken
-                    if each.ended.outcome and each.ended.outcome.action]  # fmt: skip
-            said = answering.words(scratch.language)["unsayable"]
-            return "\n".join([f"{said} ({scratch.error})", *undo])
+            return f"{answering.words(scratch.language)['unsayable']} ({scratch.error})"
 
     def _answer(self, scratch: Scratch) -> str:
         plan, language = scratch.plan, scratch.language
@@ -261,7 +266,7 @@ class Turns:
         steps = [learn.step(number, taken, scratch.tools) for number, taken in enumerate(scratch.taken, start=1)]
         mutators = frozenset(name for name, tool in scratch.tools.items() if tool.mutates)
         lines: list[str] = []
-        if plan is not None and plan.kind is Kind.TALK:
+        if plan is not None and _is_own_words(plan):
             lines += answering.own_words(plan.say, steps, language)
         elif plan is not None and plan.kind is not Kind.STEPS:
             lines.append(plan.say)
@@ -286,6 +291,12 @@ class Turns:
             lines += answering.problem(scratch.state, scratch.message, scratch.fix, language)
         lines += scratch.notes
         return "\n".join(lines).strip("\n") or phrases["none"]
+
+
+def _is_own_words(plan: Plan) -> bool:
+    """Whether what a plan says is a language model's: an answer, or a question that is not about an argument."""
+    asks = plan.kind is Kind.QUESTION and plan.path is not PlanPath.ROUTER and not plan.missing
+    return plan.kind is Kind.TALK or asks
 
 
 _STATES = {Kind.QUESTION: State.QUESTION, Kind.NOTHING: State.NOTHING, Kind.TALK: State.TALKED}

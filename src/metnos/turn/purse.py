@@ -65,9 +65,9 @@ class Purses:
 
     def open(self, turn: str, calls: list[ModelCall]) -> Purse | None:
         """The purse of a turn that begins; nothing if there is no model."""
-        purse = self._make(calls)
-        if purse is not None:
-            with self._lock:
+        with self._lock:
+            purse = self._make(calls)
+            if purse is not None:
                 self._open[turn] = purse
         return purse
 

@@ -119,9 +119,9 @@ def _cell(name: str, value: Any, zone: tzinfo | None, home: str) -> str:
 def _time(text: str, zone: tzinfo | None) -> str:
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return f"{moment.astimezone(zone) if moment.tzinfo and zone else moment:%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):  # no time, or none that the calendar has in this zone
         return text
-    return f"{moment.astimezone(zone) if moment.tzinfo and zone else moment:%Y-%m-%d %H:%M}"
 
 
 def _tilde(path: str, home: str) -> str:
