@@ -1,6 +1,7 @@
-"""How much of what people ask is done without a language model: requests that the router was never tuned on.
+"""How much of what people ask is done without a language model: requests that were written before they were tried.
 
 Judged by what is so afterwards, never by the plan: files, facts in the replies, and that nothing else has changed.
+The first, blind result was 96 of 120. The causes of its failures were mended since, so later figures are not blind.
 """
 
 import json
@@ -23,7 +24,7 @@ from turn.household import everything, furnish
 from turn.turning import Taken, take
 
 DATA = tomllib.loads(Path(__file__).with_name("heldout.toml").read_text(encoding="utf-8"))
-LEAST = 92  # what was measured first, less four
+LEAST = 111  # the last result, less four
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def measure(equipped: App) -> list[Result]:
 
 
 @pytest.mark.slow
-def test_requests_that_nothing_was_tuned_on(equipped: App) -> None:
+def test_most_requests_are_done_without_a_model(equipped: App) -> None:
     results = measure(equipped)
     failed = [str(result) for result in results if result.wrong]
     assert len(results) == 120

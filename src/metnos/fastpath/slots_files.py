@@ -75,7 +75,7 @@ _NAMED = re.compile(
 _BY_ENDING = re.compile(
     rf"\b(?:(?P<a>{_EVERY}) {_NOUN}"
     rf"|(?:file|document[oi]|immagin[ei]|foto|archiv[io]) (?:in |in formato )?(?P<b>{_EVERY})"
-    rf"|(?P<c>{_SURE})s?)(?![\w'-])"
+    rf"|(?P<c>{_SURE})(?:(?<=\w\w\w)s)?)(?![\w'-])"  # of two letters there is no plural: *pls* is no Perl
 )
 _A_ZIP = re.compile(r"\b(?P<c>zip)s\b|\b(?:a|an|the|uno|lo|gli|dello|degli|allo) (?P<d>zip)s?\b")
 _FOLLOWED = re.compile(

@@ -46,6 +46,22 @@ class Embedder(Protocol):
         ...
 
 
+class Probed:
+    """An embedder that learns its space from the first vector that it makes."""
+
+    _space: Space | None = None
+
+    @property
+    def space(self) -> Space:
+        if self._space is None:
+            self.embed([""])
+        assert self._space is not None  # noqa: S101 -- embed sets it or raises
+        return self._space
+
+    def embed(self, texts: Sequence[str]) -> "Vectors":
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """What is done to a text before a model sees it; models that cut by tokens say so in ``tokens``."""

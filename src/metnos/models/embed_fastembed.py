@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from metnos.core.errors import ModelError
-from metnos.models.embed import Preparation, Space, broken, unit_rows
+from metnos.models.embed import Preparation, Probed, Space, broken, unit_rows
 
 if TYPE_CHECKING:
     from metnos.models.embed import Vectors
@@ -19,22 +19,13 @@ _PREPARATION = Preparation(characters=8000)
 _BATCH = 64
 
 
-class FastEmbed:
+class FastEmbed(Probed):
     """Vectors of one of the library's models."""
 
     def __init__(self, name: str) -> None:
         self._name = name or _DEFAULT
         self._lock = threading.Lock()
         self._model: Any = None
-        self._space: Space | None = None
-
-    @property
-    def space(self) -> Space:
-        """How long the vectors are is known when there is one."""
-        if self._space is None:
-            self.embed([""])
-        assert self._space is not None  # noqa: S101 -- embed sets it or raises
-        return self._space
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         prepared = [_PREPARATION.apply(text) for text in texts]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.core.errors import ModelError
-from metnos.models.embed import Preparation, Space, broken, unit_rows
+from metnos.models.embed import Preparation, Probed, Space, broken, unit_rows
 
 if TYPE_CHECKING:
     from metnos.models.embed import Vectors
@@ -39,22 +39,13 @@ class _Loaded:
     preparation: Preparation
 
 
-class Folder:
+class Folder(Probed):
     """Vectors of the model in a folder."""
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder).expanduser()
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
-        self._space: Space | None = None
-
-    @property
-    def space(self) -> Space:
-        """How long the vectors are is known when there is one."""
-        if self._space is None:
-            self.embed([""])
-        assert self._space is not None  # noqa: S101 -- embed sets it or raises
-        return self._space
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np

@@ -14,7 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from metnos.core.errors import ModelError
-from metnos.models.embed import Preparation, Space, broken, unit_rows
+from metnos.models.embed import Preparation, Probed, Space, broken, unit_rows
 
 if TYPE_CHECKING:
     from metnos.models.embed import Vectors
@@ -40,7 +40,7 @@ class _StayPut(HTTPRedirectHandler):
         return None
 
 
-class Server:
+class Server(Probed):
     """Vectors from a server. ``secret`` gives its key, or nothing if it needs none."""
 
     def __init__(self, url: str, name: str, *, secret: Callable[[], str], timeout_s: float = _TIMEOUT_S) -> None:
@@ -49,15 +49,6 @@ class Server:
         self._secret = secret
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
-        self._space: Space | None = None
-
-    @property
-    def space(self) -> Space:
-        """Only the server knows how long its vectors are: the first time, it is asked."""
-        if self._space is None:
-            self.embed([""])
-        assert self._space is not None  # noqa: S101 -- embed sets it or raises
-        return self._space
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metnos.core.clock import to_text
-from metnos.core.errors import ExecutorError, ExecutorFailed, LawError, SandboxError, Waiting
+from metnos.core.errors import AuditError, ExecutorError, ExecutorFailed, LawError, SandboxError, Waiting
 from metnos.executors import words
 from metnos.executors.catalog import Catalog
 from metnos.executors.outcome import Outcome
@@ -63,6 +63,8 @@ def act(door: Door, call: Call, number: int, of: int, *, dry_run: bool) -> Actin
             ended = _rehearse(door, call)
         else:
             ended = yield from _run(door, call, number)
+    except AuditError:
+        raise  # it may have been done all the same: this is no refusal, and nothing to go on after
     except (LawError, ExecutorError, SandboxError) as error:
         # Nothing was done; what says so is the error itself.
         state = State.REFUSED if isinstance(error, LawError) else State.FAILED

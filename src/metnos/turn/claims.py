@@ -23,9 +23,12 @@ _ACTS = {
 # What may stand for what: a file that is made by packing or copying was also "created".
 _ALSO = {"write": {"append", "make", "archive", "copy", "convert", "resize", "replace", "extract"}, "move": {"rename"}}
 _ACTOR = (
-    r"(?:\bI(?:'ve| have)?\b|\bwe(?: have|'ve)?\b|\bho\b|\babbiamo\b|\b(?:has|have|was|were) been\b|\bè stat[oa]\b"
-    r"|\bsono stat[ei]\b|\bsuccessfully\b|\bdone[:,]|\bfatto[:,])"
+    r"(?:\bI(?:'ve| have)?\b|\bwe(?: have|'ve)?\b|\bho\b|\babbiamo\b|\b(?:has|have|was|were)(?: \w+)? been\b"
+    r"|\b(?:is|are) now\b|\bè stat[oa]\b|\bsono stat[ei]\b|\bsuccessfully\b|\bdone[:,]|\bfatto[:,])"
 )
+# Without anybody who did it: at the beginning, and of something ("Deleted 3 files"), or with how it went.
+_OF = r"\s+(?:the|your|all|both|it|them|this|these|\d|[~/]|i|il|la|le|lo|gli|tutt[oaie])"
+_WELL = r"\s+(?:\w+\s+){0,2}(?:successfully|con successo)\b"
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 
 
@@ -41,7 +44,9 @@ def without_false_claims(text: str, done: Collection[str]) -> tuple[str, int]:
 
 
 def _claims(sentence: str, verb: str) -> bool:
-    return re.search(rf"{_ACTOR}.{{0,80}}?\b(?:{_ACTS[verb]})\b", sentence, re.IGNORECASE | re.DOTALL) is not None
+    said = rf"\b(?:{_ACTS[verb]})\b"
+    ways = rf"{_ACTOR}.{{0,80}}?{said}|\A\W*{said}{_OF}|{said}{_WELL}"
+    return re.search(ways, sentence, re.IGNORECASE | re.DOTALL) is not None
 
 
 def _covered(verb: str, done: Collection[str]) -> bool:

@@ -95,6 +95,15 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
         ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run)
     except TurnError as error:
         ended = Ended(State.FAILED, None, error.what, "invalid", error.fix)
+    except GeneratorExit:
+        raise  # whoever left did so between two acts
+    except BaseException:
+        # Perhaps in the middle of an act: then `metnos undo` and the audit know how far it came.
+        begun = words(scratch.language)["begun"].format(step.executor)
+        scratch.taken.append(
+            Taken(place, step.executor, step.args, args, Ended(State.CANCELLED, None, begun, "failed"), left, left)
+        )
+        raise
     went_well = ended.state in (State.DONE, State.PARTLY, State.REHEARSED)
     # Before anybody is told: whoever leaves when they hear of it leaves a turn that knows what it did.
     scratch.taken.append(Taken(place, step.executor, step.args, args, ended, left, left - went_well))

@@ -176,7 +176,7 @@ class Turns:
             request.id,
             pid=pid,
             started=process.start_time(pid),
-            text_digest=sha256_hex(request.text.encode()),
+            text_digest=sha256_hex(request.text.encode("utf-8", "surrogatepass")),
             conversation=request.conversation,
             channel=request.principal.channel,
             sender=request.principal.sender,
@@ -289,6 +289,7 @@ class Turns:
             lines.append(phrases["cancelled"])
         elif scratch.message:
             lines += answering.problem(scratch.state, scratch.message, scratch.fix, language)
+        lines += [taken.ended.message for taken in scratch.taken if taken.ended.state is State.CANCELLED]
         lines += scratch.notes
         return "\n".join(lines).strip("\n") or phrases["none"]
 

@@ -105,22 +105,20 @@ def _last(trace: Trace | None, kit: Kit) -> Last | None:
 
 
 def _pending(trace: Trace | None) -> Plan | None:
-    """The plan that a question of the previous turn was about."""
-    if trace is None or trace.state is not State.QUESTION or trace.kept is not Kept.WHOLE or trace.plan.get("cut"):
+    """The plan that a question of the previous turn was about. A model's own it has to make anew, in sight of both."""
+    if trace is None or trace.state is not State.QUESTION or trace.kept is not Kept.WHOLE:
         return None
     data = trace.plan
-    steps = tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ()))
-    path = Path(data.get("path", Path.ROUTER))
+    if data.get("cut") or data.get("path") != Path.ROUTER:
+        return None
     return Plan(
         Kind.QUESTION,
-        path,
-        steps,
+        Path.ROUTER,
+        tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ())),
         data.get("say", ""),
         data.get("missing", ""),
         certainty=CERTAIN,  # what was asked for and is answered needs no second opinion
         language=data.get("language", "en"),
-        # A model's question came before its steps were held against the owner's words.
-        tainted=() if path is Path.ROUTER else tuple(range(1, len(steps) + 1)),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan import chain_goal, chain_tables, chain_text, fill_files
 from metnos.turn.plan.chain_state import Chain, Origin
-from metnos.turn.plan.clauses import PATTERNS, Clause, classes
+from metnos.turn.plan.clauses import BASE, PATTERNS, Clause, classes
 from metnos.turn.plan.fill import fill, is_place, missing
 from metnos.turn.plan.fill_small import READERS, reminder_words
 from metnos.turn.plan.fill_values import ARRAY, STRING, kind
@@ -36,7 +36,7 @@ def extend(chain: Chain, clause: Clause, intent: Intent) -> None:
     if intent.executor == "write_tables" and before is not None and not before.rows and "text" in before.fields:
         intent = replace(intent, executor="write_files")  # a page that was fetched is a text, whatever its name
     name = intent.executor
-    slots = _sources(clause.slots) if name in ("convert_images", "resize_images", "convert_tables") else clause.slots
+    slots = _sources(clause) if name in ("convert_images", "resize_images", "convert_tables") else clause.slots
     if name in ("move_files", "copy_files") and _placed(chain, clause, slots):
         return
     if name == "join_tables":
@@ -86,6 +86,7 @@ def _find(chain: Chain, clause: Clause, slots: Sequence[Slot], intent: Intent) -
     args = dict(intent.args) | fill_files.filters(clause, slots, chain.scene.now)
     where = fill_files.folder(slots, None)
     named = any(slot.kind == "name" for slot in slots) or (clause.said("names") and "pattern" in args)
+    named = named or "_" in str(args.get("pattern", ""))
     if where is None and (named or clause.said("host")):
         where = "~"
         chain.note("home")
@@ -101,7 +102,7 @@ def _paths(
 ) -> None:
     """The files that an executor works on: named, found, or from the step before."""
     args.pop("paths", None)
-    sources = [slot for slot in slots if "place" in classes(slot) and slot is not aim]
+    sources = [slot for slot in slots if "place" in classes(slot) and slot is not aim and slot.role != BASE]
     files = [slot for slot in sources if "file" in classes(slot)]
     folders = [slot for slot in sources if slot not in files]
     before = chain.before(clause)
@@ -115,13 +116,15 @@ def _paths(
         args["paths"] = found.ref("path")
     elif files:
         # A folder *in* which the files are is no object of its own.
-        args["paths"] = [str(slot.value) for slot in sources if slot in files or slot.role not in ("in", "from")]
+        args["paths"] = [str(slot.value) for slot in sources if slot in files or slot.role not in _WHERE]
     elif folders and "folder" in str(tool.properties["paths"].get("description", "")):
         args["paths"] = [str(slot.value) for slot in folders]
     elif folders:
         args["paths"] = _found(chain, clause, slots, folders, tool).ref("path")
     elif before is not None and before.places:
         args["paths"] = _taken(chain, before, tool)
+    elif (first := _first_of_last(chain, clause)) is not None:
+        args["paths"] = [first]
 
 
 def _found(chain: Chain, clause: Clause, slots: Sequence[Slot], folders: Sequence[Slot], tool: Tool) -> Origin:
@@ -182,6 +185,22 @@ def _taken(chain: Chain, before: Origin, tool: Tool) -> str:
     return before.ref(before.places or "path")
 
 
+def _first_of_last(chain: Chain, clause: Clause) -> str | None:
+    """*The first* of what the last turn found, if the clause says nothing else about it."""
+    last = chain.scene.last
+    told = [word for word in clause.words if word is not clause.head and not (word.stop or word.mark)]
+    firsts = [word for word in told if word.means("first") or _is_one(word.slot)]
+    said = bool(firsts) and all(word in firsts or word.means("files", "it", "can", "show", "want") for word in told)
+    if last is None or not last.count or chain.steps or not said:
+        return None
+    origin = Origin("last", last.executor, last.result_key, last.fields, rows=False)
+    return origin.ref(origin.places, first=True) if origin.places else None
+
+
+def _is_one(slot: Slot | None) -> bool:
+    return slot is not None and slot.kind == "count" and slot.role == "first" and slot.value == 1
+
+
 def _from_before(chain: Chain, clause: Clause, tool: Tool, args: dict[str, Any]) -> None:
     """Whatever is still required, from a step before that has it: rows, a text, a field of the same name."""
     before = chain.before(clause)
@@ -216,20 +235,29 @@ def _about_reminders(chain: Chain, clause: Clause) -> bool:
 def _placed(chain: Chain, clause: Clause, slots: Sequence[Slot]) -> bool:
     """Whether the clause only says where the things of the step before are to go, which was assumed until now."""
     aimed = fill_files.goal(slots, source=True)
-    if aimed is None or not clause.back or chain.assumed != len(chain.steps) or not chain.steps:
+    if aimed is None or not clause.back or not chain.steps:
         return False
     step = chain.steps[-1]
+    lacks = chain.missing == f"{step.executor}.to"
+    if chain.assumed != len(chain.steps) and not lacks:
+        return False
     to = str(aimed.value)
     if step.executor == "archive_files":
         to = f"{to.rstrip('/')}/{PurePosixPath(str(step.args['to'])).name}"
     chain.steps[-1] = type(step)(step.executor, dict(step.args) | {"to": to})
-    chain.notes.pop()
+    if lacks:
+        chain.missing = ""
+    else:
+        chain.notes.pop()
     chain.assumed = 0
     return True
 
 
-def _sources(slots: Sequence[Slot]) -> tuple[Slot, ...]:
+def _sources(clause: Clause) -> tuple[Slot, ...]:
     """Without the patterns that say what something becomes (*in png*) where another says what it is."""
+    slots = clause.slots
+    if clause.said("copy"):  # *a jpg copy of a.png*
+        slots = tuple(slot for slot in slots if slot.kind not in PATTERNS or not clause.have("image"))
     objects = [slot for slot in slots if classes(slot) & {"file", "files"}]
     return tuple(slot for slot in slots if not (slot.kind in PATTERNS and slot.role == "in" and slot is not objects[0]))
 
@@ -254,6 +282,7 @@ def _is_loose(tool: Tool, name: str) -> bool:
     return kind(schema) != "boolean" and "enum" not in schema and not is_place(name, schema) and name not in _MEASURED
 
 
+_WHERE = ("in", "from", "to", "as")
 _MEASURED = ("pattern", "names", "min_size", "max_size", "newer_than_days", "older_than_days", "limit", "min_bytes")
 _FILE_CLASSES = {
     "pdf", "pdfs", "table", "tables", "office", "offices", "html", "htmls", "image", "images", "text", "texts",

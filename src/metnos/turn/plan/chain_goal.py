@@ -13,7 +13,7 @@ from typing import Any
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan import fill_files
 from metnos.turn.plan.chain_state import Chain
-from metnos.turn.plan.clauses import ENDINGS, Clause, classes
+from metnos.turn.plan.clauses import BASE, ENDINGS, Clause, classes
 from metnos.turn.plan.fill_small import table_format
 from metnos.turn.plan.records import Tool
 
@@ -24,7 +24,7 @@ def aim(tool: Tool, clause: Clause, slots: Sequence[Slot], chain: Chain) -> Slot
         return None
     files = any(classes(slot) & {"file", "files"} for slot in slots)
     found = fill_files.goal(slots, source=files or clause.back or chain.before(clause) is not None)
-    places = [slot for slot in slots if "place" in classes(slot)]
+    places = [slot for slot in slots if "place" in classes(slot) and slot.role != BASE]
     if len(places) == 1 and fill_files.selects(clause, slots) and places[0].role not in ("to", "as"):
         return None  # the one folder is where the files are
     if found is None and tool.name == "move_files" and len(places) > 1:

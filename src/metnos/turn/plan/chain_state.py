@@ -70,6 +70,7 @@ class Chain:
     )  # a phrase of `phrases`, and what goes into it
     missing: str = ""
     unsure: str = ""  # a word that says which files are meant, and that nobody understands
+    part: bool = False  # whether the clause that was left speaks of a part of a file
     hedged: str = ""  # a word that makes a clause mean less than it seems to say
     assumed: int = 0  # the step whose place was assumed, so that a later clause may still say it
     classes: set[str] = field(default_factory=set)  # of the files that the steps are about
@@ -89,6 +90,15 @@ class Chain:
         """Note what was assumed about the step that comes next."""
         self.assumed = len(self.steps) + 1
         self.note(phrase, **words)
+
+    def held(self) -> tuple[int, int, str, int]:
+        """Where the plan stands, to be taken back to."""
+        return len(self.steps), len(self.notes), self.missing, self.assumed
+
+    def take_back(self, held: tuple[int, int, str, int]) -> None:
+        """Forget what was added since."""
+        steps, notes, self.missing, self.assumed = held
+        del self.steps[steps:], self.notes[notes:]
 
     def before(self, clause: Clause) -> Origin | None:
         """What a clause may take from: the step before it, or the last turn if it says so."""

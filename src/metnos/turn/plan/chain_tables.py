@@ -87,7 +87,7 @@ def _worked(clause: Clause, wanted: Wanted, origin: Origin, chain: Chain) -> Ori
         args = {"entries": origin.ref(), "conditions": wanted.conditions}
         args |= {"match": "any"} if wanted.any and len(wanted.conditions) > 1 else {}
         origin = chain.add("filter_tables", args)
-    if wanted.aggregates or wanted.by or _counts(clause):
+    if wanted.aggregates or wanted.by or wanted.unsaid or _counts(clause):
         args = {"entries": origin.ref()}
         args |= {"by": wanted.by} if wanted.by else {}
         args |= {"aggregates": wanted.aggregates} if wanted.aggregates else {}

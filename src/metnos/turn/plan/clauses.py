@@ -27,6 +27,7 @@ PARTICLES = {"down", "up", "off", "out", "away", "on", "back", "over", "via", "g
 NOUNISH = {"count", "sum", "mean", "median", "least", "greatest", "hash", "note", "list", "check", "compare", "remind"}
 NEGATIONS = {"not", "don't", "do not", "dont", "never", "non", "mai", "without", "senza", "doesn't"}
 DENIALS = {"not", "don't", "do not", "dont", "never", "non", "mai", "no"}
+BASE = "base"  # the role of a folder that only says where another thing is
 PLACES = ("path", "folder", "name")
 PATTERNS = ("files", "glob")
 # What the ending of a file's name says about it.

@@ -16,7 +16,7 @@ from typing import Any
 
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan import fill_values as values
-from metnos.turn.plan.clauses import PATTERNS, classes
+from metnos.turn.plan.clauses import BASE, PATTERNS, classes
 from metnos.turn.plan.fill_values import ARRAY, BOOLEAN, INTEGER, NUMBER, STRING, Found, kind
 from metnos.turn.plan.records import Tool
 
@@ -101,7 +101,7 @@ def in_bytes(size: str) -> int | None:
 
 
 def _places(call: Call, args: dict[str, Any]) -> None:
-    places = [slot for slot in call.slots if "place" in classes(slot)]
+    places = [slot for slot in call.slots if "place" in classes(slot) and slot.role != BASE]
     wanted = {name: schema for name, schema in call.tool.properties.items() if is_place(name, schema)}
     goals = [slot for slot in places if slot.role in ("to", "as")]
     target = next((name for name in wanted if name in TARGETS), None)

@@ -5,20 +5,21 @@ if it is in none of them it stays as it is written. A day or a range of days bec
 place where things go is never a place to look in. Does not look at the disk but by asking whether something exists.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from metnos.fastpath.slots import Slot
-from metnos.turn.plan.clauses import DETERMINERS, Clause, classes
+from metnos.turn.plan.clauses import BASE, DETERMINERS, Clause, classes
 from metnos.turn.plan.lexicon import Word
 from metnos.turn.plan.patterns import pattern
 
 _DAY = 86_400.0
 _OF = {"of", "di", "del", "della", "dello", "dei", "delle", "degli", "dell'", "about", "su", "sul", "sulla"}
 _THAT = {"that", "which", "who", "with", "che", "con"}
+_MAKING = ("make", "write", "append", "resize", "convert", "unpack")
 FILTERS = ("age", "size", "order")
 
 
@@ -41,16 +42,50 @@ class Ground:
 
 
 def grounded(clause: Clause, ground: Ground) -> Clause:
-    """The clause with its places as they are to be understood."""
-    places = iter(resolved(clause.slots, ground))
-    return replace(
-        clause, words=tuple(replace(word, slot=next(places)) if word.slot else word for word in clause.words)
-    )
+    """The clause with its places as they are to be understood.
+
+    A folder *in* which something that stands right before it is, is where that is to be looked for and nothing else.
+    """
+    places = list(resolved(clause.slots, ground))
+    makes = clause.head is not None and clause.head.means(*_MAKING)
+    for at, inner in _within(clause):
+        slot = clause.slots[inner]
+        place = _plain(f"{str(places[at].value).rstrip('/')}/{slot.value}")
+        # *In* may also say where something new is to be: then only the disk tells.
+        doubtful = clause.slots[at].role == "in" and (makes or "archive" in classes(slot))
+        if not doubtful or ground.there(place):
+            places[inner] = replace(slot, value=place, also=())
+            places[at] = replace(places[at], role=BASE)
+    left = iter(places)
+    return replace(clause, words=tuple(replace(word, slot=next(left)) if word.slot else word for word in clause.words))
+
+
+def _within(clause: Clause) -> Iterator[tuple[int, int]]:
+    """Each folder that others are in, and one that is in it: both by their place among the slots."""
+    inner: list[int] = []
+    at = -1
+    for word in clause.words:
+        if word.slot is None:
+            linked = word.stop or word.mark or word.text in DETERMINERS or word.means("folders", "files", "inside")
+            inner = inner if linked else []
+            continue
+        at += 1
+        slot, kinds = word.slot, classes(word.slot)
+        if "folder" in kinds and slot.role in ("in", "from") and inner:
+            yield from ((at, each) for each in inner)
+            inner = []
+        elif (
+            "place" in kinds and slot.role not in ("to", "as", "in") and not str(slot.value).startswith(("/", "~", "."))
+        ):
+            inner.append(at)
+        else:
+            inner = []
 
 
 def resolved(slots: Sequence[Slot], ground: Ground) -> tuple[Slot, ...]:
     """The slots with their places as they are to be understood."""
-    folders = [slot for slot in slots if "folder" in classes(slot) and slot.role not in ("to", "as")]
+    # A place where things go comes last: *in* says both where something is and where it is to be.
+    folders = sorted((slot for slot in slots if "folder" in classes(slot)), key=lambda slot: slot.role in ("to", "as"))
     return tuple(_resolved(slot, folders, ground) if "place" in classes(slot) else slot for slot in slots)
 
 
@@ -163,9 +198,13 @@ def _noun(clause: Clause) -> str:
     if head is None or not head.means("find"):
         return ""
     after = clause.words[clause.words.index(head) + 1 :]
-    nouns = [word for word in after if word.text not in DETERMINERS and not word.stop][:1]
+    nouns = [word for word in after if word.text not in DETERMINERS and not word.stop and not word.means("files")][:1]
+    if nouns and nouns[0].means("documents") and not nouns[0].text.startswith("document"):
+        return nouns[0].text  # a report, a letter: no kind of files, but what its name may say
     if not nouns or not nouns[0].unknown or len(nouns[0].text) <= len("xxx"):
         return ""
+    if "_" in nouns[0].text:
+        return nouns[0].text
     return nouns[0].text.removesuffix("s") if nouns[0].text.endswith("s") else nouns[0].text.rstrip("aeiou")
 
 

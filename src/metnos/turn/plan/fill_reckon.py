@@ -49,14 +49,18 @@ def conversion(text: str) -> dict[str, Any] | None:
         found = pattern(f"reckon.{name}").search(said)
         if found is None:
             continue
-        value = float(found["value"].replace(",", "."))
-        number = int(value) if value.is_integer() else value
-        return {"values": [number], "from": _unit(found["from"]), "to": _unit(found["to"])}
+        return {"values": [_number(found["value"])], "from": _unit(found["from"]), "to": _unit(found["to"])}
     return None
 
 
+def half(text: str) -> dict[str, Any] | None:
+    """A change of units that does not say into which."""
+    found = pattern("reckon.into_what").search(text.strip().rstrip("?.! ")[:_LONGEST])
+    return {"values": [_number(found["value"])], "from": _unit(found["from"])} if found else None
+
+
 def units(clause: Clause, _: datetime) -> dict[str, Any]:
-    return conversion(clause.text) or {}
+    return conversion(clause.text) or half(clause.text) or {}
 
 
 def dates(clause: Clause, now: datetime) -> dict[str, Any]:
@@ -108,6 +112,11 @@ def holiday(text: str, now: datetime) -> str | None:
             year = now.year + ((month, day) < (now.month, now.day))
             return f"{year:04}-{month:02}-{day:02}"
     return None
+
+
+def _number(said: str) -> float | int:
+    value = float(said.replace(",", "."))
+    return int(value) if value.is_integer() else value
 
 
 def _unit(said: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from metnos.turn.plan import fill_reckon, fill_text
 from metnos.turn.plan.clauses import Clause, classes
 from metnos.turn.plan.fill_values import COUNTING
-from metnos.turn.plan.patterns import pattern
+from metnos.turn.plan.patterns import pattern, word_list
 
 Reader = Callable[[Clause, datetime], dict[str, Any]]
 FORMATS = {"jpg": "jpeg", "tif": "tiff"}
@@ -34,6 +34,8 @@ def pages(clause: Clause, _: datetime) -> dict[str, Any]:
     if found := pattern("small.first_pages").search(clause.text):
         count = _count(found["count"]) if found["count"] else 1
         return {"pages": f"1-{count}" if count > 1 else "1"}
+    if found := pattern("small.nth_page").search(clause.text):
+        return {"pages": str(_nth(found["nth"]))}
     if found := pattern("small.pages").search(clause.text):
         said = re.sub(r"\s*(?:-|to|a)\s*", "-", found["pages"])
         return {"pages": re.sub(r"\s*(?:and|e|,)\s*", ",", said)}
@@ -106,7 +108,7 @@ def digest(clause: Clause, _: datetime) -> dict[str, Any]:
 
 
 def picture(clause: Clause, _: datetime) -> dict[str, Any]:
-    found = pattern("small.format").search(clause.text)
+    found = pattern("small.format").search(clause.text) or pattern("small.copied").search(clause.text)
     return {"format": FORMATS.get(found["format"].lower(), found["format"].lower())} if found else {}
 
 
@@ -180,7 +182,7 @@ READERS: Mapping[str, tuple[Reader, Sequence[str]]] = {
     "search_text": (search, ("pattern", "context")),
     "find_notes": (fill_text.in_notes, ("words",)),
     "replace_text": (fill_text.replacing, ("pattern", "replacement")),
-    "rename_files": (fill_text.replacing, ("pattern", "replacement", "start")),
+    "rename_files": (fill_text.renaming, ("pattern", "replacement", "start")),
     "write_files": (fill_text.written, ("text",)),
     "compute_numbers": (fill_reckon.arithmetic, ("expressions",)),
     "convert_units": (fill_reckon.units, ("values", "from", "to")),
@@ -210,6 +212,15 @@ def table_format(text: str) -> str | None:
     """The ending of the file that a table is to become."""
     found = pattern("small.table_format").search(text)
     return ENDS.get(found["format"].lower(), found["format"].lower()) if found else None
+
+
+def _nth(said: str) -> int:
+    """An ordinal as a number: of its figures, or by its place in the list of words."""
+    figures = re.match(r"\d+", said)
+    if figures is not None:
+        return int(figures.group())
+    plain = said.casefold()
+    return next(each.index(plain) for each in map(word_list, ("ordinals", "ordinals_it")) if plain in each) + 1
 
 
 def _count(said: str) -> int:

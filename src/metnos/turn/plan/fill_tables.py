@@ -8,6 +8,7 @@ singular: a column is spelled as the request spells it.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from metnos.turn.plan.clauses import Clause, classes
@@ -21,8 +22,11 @@ _NO_COLUMN = frozenset((
     "all", "a", "an", "di", "per", "il", "la", "del", "della", "number", "words", "values", "with", "and", "e", "that",
     "there", "it", "them", "con", "dove", "where", "i", "le", "che", "is", "are", "sheet", "foglio", "csv",
     "every", "entries",
-    "value", "descending", "ascending", "cento", "favore", "piacere",
+    "value", "first", "descending", "ascending", "cento", "favore", "piacere",
 ))  # fmt: skip
+
+
+_NOT_HELD = frozenset((*_NO_COLUMN, "columns", "colonne", "first", "prime", "primi", "top", "last", "ultime", "name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Wanted:
     order: list[dict[str, Any]] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     any: bool = False
+    unsaid: bool = False  # whether something is to be worked out, and nobody says of which column
 
     @property
     def anything(self) -> bool:
@@ -58,14 +63,19 @@ def wanted(clause: Clause) -> Wanted:
     rest = text
     for name in ("sorted", "extreme", "extreme_after"):
         rest = pattern(f"tables.{name}").sub(" ", rest)
-    conditions = _conditions(rest)
+    conditions = _conditions(rest) or _only(clause, rest)
+    rest = pattern("tables.falling").sub(" ", rest)
     rest = pattern("tables.condition").sub(" ", pattern("tables.signed").sub(" ", rest))
     aggregates = _aggregates(clause, rest)
+    unsaid = False
+    if not conditions and aggregates and (held := _held(clause, aggregates[0]["column"])):
+        conditions, aggregates = [{"column": aggregates[0]["column"], "is": "equals", "value": held}], []
+        unsaid = True
     counted = clause.said("count")
     by = _by(rest) if aggregates or counted or clause.said("group", "howmuch", "sum", "mean") else []
     aggregates = [each for each in aggregates if each["column"] not in by]
     columns = [] if aggregates or order or by else _columns(rest)
-    return Wanted(conditions, aggregates, by, order, columns, pattern("tables.or").search(text) is not None)
+    return Wanted(conditions, aggregates, by, order, columns, pattern("tables.or").search(text) is not None, unsaid)
 
 
 def joined_on(clause: Clause) -> list[dict[str, str]]:
@@ -92,6 +102,26 @@ def _conditions(text: str) -> list[dict[str, Any]]:
     return [found[start] for start in sorted(found)]
 
 
+def _only(clause: Clause, text: str) -> list[dict[str, Any]]:
+    """*Only the category food*: a column and what must stand in it."""
+    match = pattern("tables.only_value").search(text) if clause.said("filter", "where", "show") else None
+    name = _name(match, "column") if match is not None else None
+    if match is None or name is None or name.casefold() in _NOT_HELD or _value(match) is None:
+        return []
+    if any(word.raw == match["word"] and not word.unknown for word in clause.words):
+        return []  # *only the expenses above 90*
+    return [{"column": name, "is": "equals", "value": _value(match)}]
+
+
+def _held(clause: Clause, column: str) -> str:
+    """A word right behind a column that says which of its rows are meant: *the total of the category food*."""
+    plain = [word for word in clause.words if not word.mark]
+    for word, after in pairwise(plain):
+        if word.raw == column and after.unknown and after.start == word.end + 1:
+            return after.raw
+    return ""
+
+
 def _aggregates(clause: Clause, text: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for place in ("aggregate", "after"):
@@ -102,6 +132,9 @@ def _aggregates(clause: Clause, text: str) -> list[dict[str, Any]]:
                 found.append({"column": name, "do": what})
         if found:
             return found
+    each = pattern("tables.per").search(text) if clause.head is None else None
+    if each is not None and (name := _name(each, "column")) is not None:
+        return [{"column": name, "do": "sum"}]  # *quantity per city*
     what = next((work for concept, work in _CONCEPTS.items() if clause.said(concept)), None)
     named = pattern("tables.column_named").search(text)
     name = _name(named, "column") if named is not None else None
@@ -120,7 +153,7 @@ def _order(text: str) -> list[dict[str, Any]]:
     for found in pattern("tables.sorted").finditer(text):
         name = _name(found, "column")
         if name is not None:
-            falls = pattern("tables.falling").search(found["rest"]) or pattern("tables.most").search(text)
+            falls = pattern("tables.falling").search(text) or pattern("tables.most").search(text)
             return [{"column": name} | ({"descending": True} if falls else {})]
     for place in ("extreme", "extreme_after"):
         match = pattern(f"tables.{place}").search(text)

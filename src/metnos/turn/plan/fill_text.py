@@ -8,6 +8,7 @@ ends: it goes to the next place that is named, or to the end.
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from pathlib import PurePosixPath
 from typing import Any
 
 from metnos.fastpath.slots import Slot
@@ -33,12 +34,19 @@ def executor_of(text: str) -> str | None:
     """The executor that the first words alone decide."""
     if pattern("text.remind").match(text):
         return "set_reminders"
+    if _written_with(text) is not None:
+        return "write_files"
     return "append_notes" if pattern("text.note").match(text) or _added(text) else None
 
 
 def _added(text: str) -> re.Match[str] | None:
     """*Add this to that note*, which can be told only when it has ended."""
     return pattern("text.add_note").match(text) if len(text) <= _LONGEST else None
+
+
+def _written_with(text: str) -> re.Match[str] | None:
+    """*Create a.txt with the text ...*: whatever follows is text."""
+    return pattern("text.written_with").match(text) if len(text) <= _LONGEST else None
 
 
 def reminder(clause: Clause, now: datetime) -> dict[str, Any]:
@@ -134,15 +142,31 @@ def replacing(clause: Clause, _: datetime) -> dict[str, Any]:
     quoted = [str(slot.value) for slot in clause.slots if slot.kind == "quoted"]
     if len(quoted) > 1:
         return {"pattern": quoted[0], "replacement": quoted[1]}
-    found = pattern("text.replaced").search(clause.text)
-    if found is None:
-        return {}
-    old, new = _sign(found["old"]), _sign(found["new"])
-    return {"pattern": old, "replacement": new} if old and "/" not in old else {}
+    found = pattern("text.replaced").search(_masked(clause, ("path", "name", "folder", "url")))
+    if found is None or "\0" in found["old"] + found["new"]:
+        return {}  # what stands beside a file's name is a property of the file, and no text in it
+    return {"pattern": _sign(found["old"]), "replacement": _sign(found["new"])}
+
+
+def renaming(clause: Clause, now: datetime) -> dict[str, Any]:
+    """What to put in the place of what in names; of one file that is named its whole name."""
+    files = [slot for slot in clause.slots if "file" in classes(slot)]
+    found = replacing(clause, now)
+    if found or len(files) != 1 or not clause.said("rename") or clause.said("replace", "names"):
+        return found
+    name = PurePosixPath(str(files[0].value))
+    called = pattern("text.new_name").search(_masked(clause))
+    if called is None:
+        return {"pattern": name.name}
+    new = called["name"]
+    return {"pattern": name.name, "replacement": new if "." in new else f"{new}{name.suffix}"}
 
 
 def written(clause: Clause, _: datetime) -> dict[str, Any]:
     """What to write into a file, exactly."""
+    told = _written_with(clause.text)
+    if told is not None:
+        return {"text": f"{_bare(told['text'])}\n"}
     for slot in clause.slots:
         if slot.kind == "quoted":
             return {"text": f"{slot.value}\n"}
@@ -182,11 +206,11 @@ def _bare(text: str) -> str:
     return found[2] if found else text.strip()
 
 
-def _masked(clause: Clause) -> str:
-    """The clause with its slots blotted out, so that no word of theirs is taken for the request's own."""
+def _masked(clause: Clause, kinds: Sequence[str] = ()) -> str:
+    """The clause with its slots, or those of some kinds, blotted out: no word of theirs is the request's own."""
     text, base = clause.text, clause.words[0].start
     for slot in clause.slots:
-        if slot.kind not in ("count", "order"):
+        if slot.kind in kinds or (not kinds and slot.kind not in ("count", "order")):
             start, end = slot.start - base, slot.end - base
             text = text[:start] + "\0" * (end - start) + text[end:]
     return text

@@ -15,7 +15,7 @@ from importlib import resources
 from typing import Any
 
 from metnos.executors import vocabulary
-from metnos.turn.plan.clauses import Clause, classes
+from metnos.turn.plan.clauses import BASE, Clause, classes
 from metnos.turn.plan.lexicon import HINT, LIGHT, THING, VERB, Word
 from metnos.turn.plan.records import Tool
 
@@ -159,9 +159,11 @@ def _there(clause: Clause, before: frozenset[str]) -> dict[str, float]:
             # A word that is a verb and a noun (copy, note, duplicate) is the verb where a clause begins with it.
             doubtful = both and kind in (VERB, THING) and (kind == VERB) != (word is opening)
             there[each] = max(there.get(each, 0.0), DOUBTFUL if doubtful else WEIGHTS.get(kind, 0.0))
+    if any(word.unknown and "_" in word.text for word in clause.words):
+        there["@bare"] = SLOT
     for slot in clause.slots:
         there |= {f"@{each}": SLOT for each in classes(slot)}
-    if sum(1 for slot in clause.slots if "place" in classes(slot)) > 1:
+    if sum(1 for slot in clause.slots if "place" in classes(slot) and slot.role != BASE) > 1:
         there["@2"] = SLOT
     if not clause.have("file", "files", "url"):
         there |= {f"@{each}": SLOT for each in before}

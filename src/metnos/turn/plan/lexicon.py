@@ -21,8 +21,11 @@ from metnos.fastpath.slots import Slot
 
 VERB, LIGHT, THING, HINT, STOP = "verb", "light", "thing", "hint", "stop"
 KINDS = {"verbs": VERB, "light": LIGHT, "things": THING, "hints": HINT, "stop": STOP}
-_PIECE = re.compile(r"[^\W\d_]+['\u2019]?|\d+|[^\w\s]|_")
+_PIECE = re.compile(r"\w+(?<!_)_\w+|[^\W\d_]+['\u2019]?|\d+|[^\w\s]|_")  # what is joined by _ is one name
 _ENCLITIC = re.compile(r"(?P<stem>\w{3,}?)(?P<pronoun>(?:me|te|ce|se)?(?:lo|la|li|le|ne)|mi|ti|ci|gli|vi)$")
+_FIRST = re.compile(r"[^\W\d_]{5,20}(?=\s)")
+_LOOKING = frozenset({"find", "search", "list", "count", "summarise", "compare", "describe", "show", "compute"})
+_LONG_ENOUGH = 5  # letters of a verb that may be misspelled
 _FEWEST = 4  # letters of a word that a mistyped one may stand for
 
 
@@ -91,6 +94,46 @@ def load() -> Lexicon:
         phrases.setdefault(pieces[0], []).append((pieces, found))
     longest_first = {first: tuple(sorted(them, key=lambda each: -len(each[0]))) for first, them in phrases.items()}
     return Lexicon(longest_first, kinds)
+
+
+def spelled(text: str) -> str:
+    """The request with its first word mended, if that is a verb that only looks, with one letter wrong.
+
+    Verbs that change something are never guessed at.
+    """
+    first = _FIRST.match(text)
+    if first is None or fold(first[0]) in load().phrases or _guess(fold(first[0])):
+        return text
+    said = fold(first[0])
+    near = {verb for each in _shorter(said) for verb in _misspelled().get(each, ()) if _is_near(said, verb)}
+    return near.pop() + text[first.end() :] if len(near) == 1 else text
+
+
+@cache
+def _misspelled() -> Mapping[str, tuple[str, ...]]:
+    """Verbs that only look, by what is left of them when they lose a letter."""
+    found: dict[str, tuple[str, ...]] = {}
+    for first, them in load().phrases.items():
+        looks = any(len(phrase) == 1 and meanings.keys() & _LOOKING for phrase, meanings in them)
+        for each in _shorter(first) if looks and len(first) >= _LONG_ENOUGH else ():
+            found[each] = (*found.get(each, ()), first)
+    return found
+
+
+def _shorter(word: str) -> set[str]:
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+
+
+def _is_near(said: str, meant: str) -> bool:
+    """Whether one letter is too many, missing, wrong, or changed places with the next."""
+    if said[0] != meant[0]:
+        return False
+    start = next((at for at, pair in enumerate(zip(said, meant, strict=False)) if pair[0] != pair[1]), None)
+    if start is None:
+        return abs(len(said) - len(meant)) == 1
+    one, other = said[start:], meant[start:]
+    swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
+    return one[1:] == other or one == other[1:] or one[1:] == other[1:] or swapped
 
 
 def words(text: str, slots: Sequence[Slot]) -> tuple[Word, ...]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from metnos.fastpath.language import language
 from metnos.fastpath.slots import Slot, extract
-from metnos.turn.plan import chain_tables, fill_files, fill_reckon, fill_text, phrases
+from metnos.turn.plan import chain_tables, fill_files, fill_reckon, fill_text, objects, phrases
 from metnos.turn.plan import pending as waiting
 from metnos.turn.plan.chain import extend
 from metnos.turn.plan.chain_goal import made_if_missing
@@ -25,7 +25,8 @@ from metnos.turn.plan.clauses import Clause, pattern_classes, split
 from metnos.turn.plan.fill import fill
 from metnos.turn.plan.fill_files import Ground
 from metnos.turn.plan.intents import Intent, intents, known, lines
-from metnos.turn.plan.lexicon import THING, VERB, fold, words
+from metnos.turn.plan.lexicon import THING, VERB, fold, spelled, words
+from metnos.turn.plan.patterns import word_list
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import REQUEST, Candidate, Kind, Plan, Step, Tool, Wish
 from metnos.turn.plan.records import Path as Way
@@ -40,6 +41,9 @@ LEAST_COVER = 0.4  # of the words that say something
 SURE, SURE_KNOWN, SURE_STRANGE = 0.5, 0.9, 0.95
 IGNORING = 0.9  # what a plan is worth that leaves words of the request out of account
 NEAR, NEAREST = 3, 0.35  # how many executors are named as nearest, and how near they must be at least
+
+
+_ORDINALS = (*word_list("ordinals"), *word_list("ordinals_it"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,23 @@ class Router:
         weight: Callable[[str], float] | None = None,
     ) -> Plan:
         """What is to be done about a request."""
+        said, text = text, spelled(text)
+        plan = self._route(text, now=now, cwd=cwd, last=last, pending=pending, weight=weight)
+        if said == text or not plan.steps:
+            return plan
+        meant = {"said": said.split()[0], "meant": text.split()[0]}
+        return replace(plan, notes=(phrases.note("spelled", meant, plan.language), *plan.notes))
+
+    def _route(
+        self,
+        text: str,
+        *,
+        now: datetime,
+        cwd: Path,
+        last: Last | None,
+        pending: Plan | None,
+        weight: Callable[[str], float] | None,
+    ) -> Plan:
         spoken = language(text[:LONGEST])
         if len(text) > LONGEST and not fill_text.swallows(text):
             asked = Asked(text, (), (), 0.0, spoken)
@@ -111,7 +132,7 @@ class Router:
                 left.append(clause)
                 break  # what follows may depend on it
         if not chain.steps:
-            return self._no_steps(asked, left, refused)
+            return self._no_steps(asked, left, refused, part=chain.part)
         return self._steps(asked, chain, left, min(certain))
 
     def _clause(self, chain: Chain, clause: Clause, asked: Asked) -> float | None:
@@ -121,11 +142,33 @@ class Router:
         if decided is not None:
             extend(chain, clause, decided)
             return 0.95
-        before = len(chain.steps)
+        before, held = len(chain.steps), chain.held()
         certainty = self._meant(chain, clause, asked)
+        if certainty is not None and self._is_about_another(chain, clause, before):
+            chain.take_back(held)
+            chain.part = True
+            return None
         if certainty is not None and self._left_over(chain, clause, before):
             certainty *= IGNORING
         return None if chain.unsure else certainty
+
+    def _is_about_another(self, chain: Chain, clause: Clause, before: int) -> bool:
+        """Whether files would be changed as a whole and the clause speaks of something else: a part, a property."""
+        steps = chain.steps[before:]
+        taken = [word for word in fill_files.named(clause) if word in fold(str([step.args for step in steps]))]
+        if any(step.executor == "find_duplicates" and "paths" in step.args for step in steps):
+            taken += [word.text for word in clause.words if word.means("duplicates")]
+        given = fold(str([step.args.get("replacement") for step in steps]))
+        taken += [word.text for word in clause.words if word.unknown and word.text in given]
+        fed = before > 0 or any("{{last." in str(step.args) for step in steps)
+        for step in steps:
+            found = objects.foreign(clause, step.executor, taken, fed=fed)
+            if found is None:
+                continue
+            if found.unknown and not clause.have("file") and clause.have("folder"):
+                chain.unsure = found.raw  # of a folder it may be files that are meant
+            return True
+        return False
 
     def _meant(self, chain: Chain, clause: Clause, asked: Asked) -> float | None:
         """The steps of a clause by its words, or else by the ranker."""
@@ -153,14 +196,21 @@ class Router:
         steps = chain.steps[before:]
         taken = fold(str([step.args for step in steps]))
         held = [word for word in fill_files.named(clause) if word in taken]
-        if held:
+        if held and any(step.executor == "find_files" for step in steps):
             chain.note("named", words=", ".join(dict.fromkeys(held)))
-        unknown = [word for word in clause.words if word.unknown and word.text not in taken]
+        elif held and any(step.executor == "search_text" for step in steps) and not clause.said("words", "text"):
+            chain.note("inside", words=", ".join(dict.fromkeys(held)))
+        counted = _ORDINALS if any("pages" in step.args for step in steps) else ()
+        unknown = [word for word in clause.words if word.unknown and word.text not in counted]
+        unknown = [word for word in unknown if word.text not in taken]
         left = [word for word in unknown if not any(word.text.startswith(each) for each in held)]
         found = any(step.executor == "find_files" for step in steps)
         which = fill_files.which(clause, left)
-        if which and found and any(self._tools[step.executor].mutates for step in steps):
+        mutates = any(self._tools[step.executor].mutates for step in steps)
+        if which and found and mutates:
             chain.unsure = which
+        elif left and mutates and chain.missing == "find_files.path":
+            chain.unsure = left[0].raw  # neither where nor which: too little is understood to ask for more
         elif left:
             chain.note("ignored", words=", ".join(word.raw for word in left))
         return bool(left)
@@ -168,7 +218,7 @@ class Router:
     def _decided(self, clause: Clause) -> Intent | None:
         """What the first words or the whole of a clause decide alone."""
         name = fill_text.executor_of(clause.text)
-        if name is None and fill_reckon.conversion(clause.text) is not None:
+        if name is None and (fill_reckon.conversion(clause.text) or fill_reckon.half(clause.text)):
             name = "convert_units"
         if name is None and fill_reckon.expression(clause.text) is not None:
             name = "compute_numbers"
@@ -191,7 +241,7 @@ class Router:
 
     def _steps(self, asked: Asked, chain: Chain, left: Sequence[Clause], certainty: float) -> Plan:
         steps = tuple(chain.steps)
-        wishes = self._wishes(left, steps[-1].executor, chain.classes)
+        wishes = self._wishes(left, steps[-1].executor, chain.classes, part=chain.part)
         if left and any(self._tools[step.executor].mutates for step in steps):
             return self._unmet(asked, left, wishes, steps)
         if left:
@@ -206,10 +256,10 @@ class Router:
         )
         return self._plan(asked, Kind.STEPS, steps=steps, say=say, wishes=wishes, certainty=certainty, notes=notes)
 
-    def _no_steps(self, asked: Asked, left: Sequence[Clause], refused: bool) -> Plan:
+    def _no_steps(self, asked: Asked, left: Sequence[Clause], refused: bool, *, part: bool) -> Plan:
         if refused and not left:
             return self._plan(asked, Kind.NOTHING, say=phrases.say("negated", asked.language), certainty=0.9)
-        return self._unmet(asked, left, self._wishes(left, REQUEST), ())
+        return self._unmet(asked, left, self._wishes(left, REQUEST, part=part), ())
 
     def _unmet(self, asked: Asked, left: Sequence[Clause], wishes: tuple[Wish, ...], done: tuple[Step, ...]) -> Plan:
         """An honest no: what is missing, and what is nearest."""
@@ -219,8 +269,10 @@ class Router:
         say = phrases.nothing(what, near, missing, asked.language, _names(done))
         return self._plan(asked, Kind.NOTHING, say=say, wishes=wishes, certainty=1.0 - asked.fit)
 
-    def _wishes(self, left: Sequence[Clause], source: str, about: Iterable[str] = ()) -> tuple[Wish, ...]:
-        found = (wish(clause, source, self._tools, about) for clause in left[:1])
+    def _wishes(
+        self, left: Sequence[Clause], source: str, about: Iterable[str] = (), *, part: bool
+    ) -> tuple[Wish, ...]:
+        found = (wish(clause, source, self._tools, about, part=part) for clause in left[:1])
         return tuple(each for each in found if each is not None)
 
     def _question(

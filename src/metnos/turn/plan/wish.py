@@ -40,23 +40,28 @@ _CLOSE = 0.82  # how alike a mistyped word must be
 _LONGEST = 120
 
 
-def wish(clause: Clause, source: str, existing: Iterable[str], about: Iterable[str] = ()) -> Wish | None:
+def wish(
+    clause: Clause, source: str, existing: Iterable[str], about: Iterable[str] = (), *, part: bool = False
+) -> Wish | None:
     """What the clause would need, or nothing if the vocabulary has no words for it.
 
-    ``about`` are the classes of what came before it, for a clause that speaks of *them*.
+    ``about`` are the classes of what came before it, for a clause that speaks of *them*. ``part`` says that it speaks
+    of a part of a file: what takes a part away cleans the file, and does not delete it.
     """
-    name = name_of(clause, set(existing), set(about))
+    name = name_of(clause, set(existing), set(about), part=part)
     if name is None:
         return None
     inputs = tuple(dict.fromkeys(_input(slot) for slot in clause.slots))
     return Wish(name, source or REQUEST, summary(clause), inputs, (name.split("_")[1],))
 
 
-def name_of(clause: Clause, existing: set[str], about: set[str]) -> str | None:
+def name_of(clause: Clause, existing: set[str], about: set[str], *, part: bool = False) -> str | None:
     """The name, with a qualifier only where one helps: when the plain name is taken, it must say how it differs."""
     verb, thing = _verb(clause), _object(clause, about)
     if verb == "send" and any(slot.kind == "email" for slot in clause.slots):
         thing = "mails"
+    if part and verb == "delete" and not _things(clause):
+        verb = "clean"
     if thing is None or (verb is None and (clause.stranger or clause.head) is not None):
         return None
     verb = ASKED_OF.get(thing) or verb or QUESTION_VERB
@@ -96,20 +101,25 @@ def _verb(clause: Clause) -> str | None:
 
 def _object(clause: Clause, about: set[str]) -> str | None:
     known = vocabulary.load().objects
-    things = [
-        found
-        for word in clause.words
-        if word is not clause.head
-        for concept, kind in word.meanings.items()
-        if kind == THING and (found := concept if concept in known else OBJECTS.get(concept))
-    ]
-    if things:
+    if things := _things(clause):
         return things[0]
     there = set().union(*map(classes, clause.slots)) | (about if clause.back else set())
     for each, thing in OF_CLASS:
         if there & {each, f"{each}s"}:
             return thing
     return _nearest((word for word in clause.words if word.unknown and word is not clause.stranger), known)
+
+
+def _things(clause: Clause) -> list[str]:
+    """The objects that the clause names by words of their own."""
+    known = vocabulary.load().objects
+    return [
+        found
+        for word in clause.words
+        if word is not clause.head
+        for concept, kind in word.meanings.items()
+        if kind == THING and (found := concept if concept in known else OBJECTS.get(concept))
+    ]
 
 
 def _qualifiers(clause: Clause) -> list[str]:
