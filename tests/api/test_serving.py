@@ -141,7 +141,8 @@ def test_errors_come_back_as_they_were(daemon: Running, turns: StandIn, tmp_path
 def test_a_mistake_in_a_turn_is_said_and_logged_and_the_daemon_goes_on(daemon: Running, tmp_path: Path) -> None:
     with pytest.raises(MetnosError, match="a mistake in Metnos: ZeroDivisionError: oh"):
         list(daemon.client.ask("breaks", cwd=tmp_path))
-    assert daemon.says("ZeroDivisionError: oh (")
+    assert daemon.says("ZeroDivisionError (")
+    assert not daemon.says(": oh")  # an error may hold what was said
     assert list(daemon.client.ask("hello", cwd=tmp_path))
 
 

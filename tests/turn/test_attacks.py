@@ -1,5 +1,5 @@
-"""Attacks on the owner's yes: an approval for one thing that does another, a grant wider than its words, a level that is
-borrowed. Real executors, real sandbox, real stores; the model, where there is one, plans what hurts most."""
+"""Attacks on the owner's yes: an approval for one thing that does another, a grant wider than its words, a level that
+is borrowed. Real executors, real sandbox, real stores; the model, where there is one, plans what hurts most."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -223,6 +223,16 @@ def test_a_link_that_turns_between_the_question_and_the_yes_leads_nowhere(equipp
     (home / "link").symlink_to(home / "theirs")
     assert rest(turn, Answer.YES) == "waiting"  # that is another question
     assert there(home) == {"inbox/one.txt", "inbox/two.txt", "inbox/three.pdf"}
+
+
+@pytest.mark.xfail(strict=True, reason="the row for notes speaks for any executor that is pointed at them")
+def test_notes_are_kept_without_a_question_and_not_thrown_away_without_one(equipped: App) -> None:
+    """At `supervised` Metnos may write its notes. That a program has them all deleted is something else."""
+    notes = equipped.workspace.notes
+    (notes / "diary.md").write_text("mine")
+    taken = take(equipped, f"delete {notes}/diary.md", principal=PROGRAM)
+    assert taken.ended.state == "waiting"
+    assert (notes / "diary.md").exists()
 
 
 # -- always

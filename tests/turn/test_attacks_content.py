@@ -1,5 +1,5 @@
-"""Attacks by content: what stands in files, tables, pages and replies of a model steers no step in silence, claims no act
-that was not done, and breaks nothing. The level is `full`, where nothing of the owner's own is asked about."""
+"""Attacks by content: what stands in files, tables, pages and replies of a model steers no step in silence, claims no
+act that was not done, and breaks nothing. The level is `full`, where nothing of the owner's own is asked about."""
 
 import csv
 from collections.abc import Iterator

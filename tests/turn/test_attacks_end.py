@@ -1,5 +1,5 @@
 """How turns end when they are not let end well: cancelled at every event, interrupted at every call, the disk full, the
-store busy, two at once. No half turn, no row of a turn that is over, no purse left open, nothing said where it must not."""
+store busy, two at once. No half turn, no row of a turn that is over, no purse left open, nothing said elsewhere."""
 
 import sqlite3
 import threading
@@ -11,10 +11,12 @@ import pytest
 
 from executors.hands import PATH, give
 from metnos.app import App
-from metnos.core.errors import AuditError, StoreBusy, StoreFull
+from metnos.core import files
+from metnos.core.errors import AuditError, ModelError, StoreBusy, StoreFull
 from metnos.grimoire.trace import State
 from metnos.law.audit_line import Entry
 from metnos.models.chat import Reply, Usage
+from metnos.models.embed import Space
 from metnos.turn import planning
 from metnos.turn.events import Answer, Answered, StepDone, Wanted
 from turn.scripted import Said, Scripted, reopened
@@ -211,6 +213,34 @@ def test_a_store_that_somebody_holds_fails_the_turn_before_it_does_anything(equi
     assert (home / "inbox" / "two.txt").exists()
     assert take(app, ASKED).ended.state == "done"
     app.close()
+
+
+class Dead:
+    """An embedder whose server is gone."""
+
+    space = Space("none", "1", "", 4)
+
+    def embed(self, texts: object) -> Any:
+        raise ModelError("the embedder cannot be reached", kind="unreachable")
+
+
+def test_an_embedder_that_is_gone_fails_no_turn(equipped: App, home: Path) -> None:
+    equipped.__dict__["embedder"] = Dead()
+    taken = take(equipped, "translate the letter of my aunt into French")
+    assert taken.ended.state == "nothing"
+    assert "the embedder cannot be reached" in taken.ended.text
+
+
+def test_vectors_that_no_disk_holds_fail_no_turn(equipped: App, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = files.replace
+
+    def full(path: Path, *args: Any, **named: Any) -> None:
+        if path == equipped.workspace.vectors:
+            raise OSError(28, "No space left on device")
+        real(path, *args, **named)
+
+    monkeypatch.setattr(files, "replace", full)
+    assert take(equipped, "translate the letter of my aunt into French").ended.state == "nothing"
 
 
 # -- what is spent

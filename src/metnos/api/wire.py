@@ -87,6 +87,8 @@ def read_ask(message: Message) -> Ask:
     if not isinstance(dry_run, bool):
         raise DaemonError("`dry_run` must be true or false")
     conversation = _text(message, "conversation", _LONGEST_NAME) if "conversation" in message else ""
+    if not conversation.isprintable():
+        raise DaemonError("`conversation` must be a name that can be printed")
     return Ask(_text(message, "text", LONGEST), Path(cwd), conversation, dry_run)
 
 

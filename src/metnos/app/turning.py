@@ -111,7 +111,9 @@ def _interrupted(trace: Trace) -> News:
     when = f"{trace.asked.astimezone():%Y-%m-%d %H:%M}"
     actions = [step.action for step in trace.steps if step.action]
     done = (
-        f"It had changed something; to take that back: metnos undo {actions[0]}" if actions else "It changed nothing."
+        f"It had changed something; to take that back: metnos undo {actions[0]}"
+        if actions
+        else "There is nothing of it to take back; what it had begun is in: metnos audit show"
     )
     return News("turn", f"what you asked at {when} was interrupted. {done}", once=f"interrupted {trace.id}")
 

@@ -53,8 +53,12 @@ class Planner:
         plan = self._routed(scratch, self.kit.by_words)
         if _certain(plan) and self.choice != "model":
             return plan
-        by_meaning = self.kit.by_meaning()
-        return plan if by_meaning is None else self._routed(scratch, by_meaning)
+        try:
+            by_meaning = self.kit.by_meaning()
+            return plan if by_meaning is None else self._routed(scratch, by_meaning)
+        except ModelError as error:  # an embedder that is not there takes nothing away but the second opinion
+            scratch.notes.append(error.what)
+            return plan
 
     def _routed(self, scratch: Scratch, ranker: Ranker) -> Plan:
         request = scratch.request

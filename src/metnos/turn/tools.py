@@ -4,6 +4,7 @@ Rules: a list for choosing only. What is chosen is verified again when it runs, 
 chosen in vain and never run wrongly. The list is made anew when the index of executors changed, in whatever process.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -63,7 +64,8 @@ class Toolbox:
             return None
         kept = Kept(embedder, self.vectors)
         ranker = Ranker(tools, kept)
-        kept.finish()
+        with contextlib.suppress(OSError):  # a full disk: then they are computed again the next time
+            kept.finish()
         return ranker
 
 

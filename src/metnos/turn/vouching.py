@@ -36,7 +36,8 @@ def _declares(steps: Sequence[Step], field: str, tools: Mapping[str, Tool]) -> b
     tool = tools.get(steps[-1].executor) if steps else None
     if tool is None:
         return False
-    if field in tool.output.get("properties", {}):
+    declared = tool.output.get("properties", {}).get(field, {})
+    if declared.get("type") == "string":  # what stands for the columns of a table is declared too, but can be anything
         return True
     rows = [value for name, value in steps[-1].args.items() if takes_rows(tool.properties.get(name, {}))]
     given = [_number(source) for source in refs.named(rows)]
