@@ -1,4 +1,4 @@
-"""``python3 tools/playground.py FOLDER``: a small folder to try Metnos on, so that nobody has to try it on their own files.
+"""``python3 tools/playground.py FOLDER``: a small folder to try Metnos on, instead of one's own files.
 
 Rules: makes a new folder and touches nothing else; what it makes is always the same. Needs nothing but Python.
 """

@@ -1,7 +1,8 @@
 """Runs what a page shows: its ``console`` blocks as they stand, with the files that it shows written first.
 
 A block of another language whose first line is ``# executors/...`` is that file of the workspace. ``…`` in what a
-command prints stands for anything. Where a line asks (``[y/N]: y``, ``[y/n/why]: y``), the command runs on a terminal and is answered so.
+command prints stands for anything. Where a line asks (``[y/N]: y``, ``[y/n/why]: y``), the
+command runs on a terminal and is answered so.
 """
 
 import contextlib
@@ -48,7 +49,9 @@ def check(page: str, cwd: Path | None = None) -> None:
             if not first.startswith("$ "):
                 (home / WORKSPACE / first).write_text("\n".join(expected) + "\n", encoding="utf-8")
                 continue
-            printed = _run(first[2:], home, cwd or home, [found[1] for line in expected if (found := _ANSWER.search(line))])
+            printed = _run(
+                first[2:], home, cwd or home, [found[1] for line in expected if (found := _ANSWER.search(line))]
+            )
             seen = [line.rstrip() for line in printed.replace(str(home), HOME).splitlines()]
             assert len(seen) == len(expected), f"{first}\n{printed}"
             for line, wanted in zip(seen, expected, strict=True):

@@ -61,6 +61,7 @@ def reopened(app: App, *replies: Said, model: bool = True, **settings: str) -> t
     for name, value in settings.items():
         app.set_setting(name.replace("__", "."), value)
     opened = App.open(app.workspace, app.clock)
+    opened.__dict__["embedder"] = None  # loading one takes longer than all the rest
     chat = Scripted(list(replies))
     if model:
         opened.__dict__["models"] = Only(chat)

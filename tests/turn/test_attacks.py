@@ -225,7 +225,6 @@ def test_a_link_that_turns_between_the_question_and_the_yes_leads_nowhere(equipp
     assert there(home) == {"inbox/one.txt", "inbox/two.txt", "inbox/three.pdf"}
 
 
-@pytest.mark.xfail(strict=True, reason="the row for notes speaks for any executor that is pointed at them")
 def test_notes_are_kept_without_a_question_and_not_thrown_away_without_one(equipped: App) -> None:
     """At `supervised` Metnos may write its notes. That a program has them all deleted is something else."""
     notes = equipped.workspace.notes

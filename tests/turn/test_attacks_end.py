@@ -231,6 +231,7 @@ def test_an_embedder_that_is_gone_fails_no_turn(equipped: App, home: Path) -> No
     assert "the embedder cannot be reached" in taken.ended.text
 
 
+@pytest.mark.slow
 def test_vectors_that_no_disk_holds_fail_no_turn(equipped: App, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = files.replace
 

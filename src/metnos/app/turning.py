@@ -60,7 +60,7 @@ def settle(app: "App") -> None:
     settled = app.medium.settle_interrupted(partial(_left_behind, app))
     if settled:
         Notices(app.night_db, app.clock).tell([_interrupted(trace) for trace in settled])
-    catch_up(app)
+    _catch_up_or_later(app)
 
 
 def catch_up(app: "App") -> int:
@@ -119,8 +119,10 @@ def _interrupted(trace: Trace) -> News:
 
 
 def _summariser(app: "App") -> Summarise | None:
-    """Old conversations in the words of a language model, if there is one."""
-    if app.models.tier("fast") is None:
+    """Old conversations in the words of a language model, if there is one at home: at night nobody can be asked
+    whether they may leave it."""
+    model = app.models.tier("fast")
+    if model is None or model.outside:
         return None
 
     def summarise(traces: list[Trace]) -> str:

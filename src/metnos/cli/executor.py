@@ -100,7 +100,7 @@ def run(choice: Choice, name: str, args: tuple[str, ...], given: str | None, dry
         return FINE
     manifest = app.catalog.get(name).manifest
     values = arguments.parse(manifest, args) | _json_arguments(given)
-    call = Call(name, values, at_terminal(), Path.cwd())
+    call = Call(name, values, at_terminal(), Path.cwd(), now=app.clock.now())
     try:
         if dry_run:
             return _show_preview(app, call, as_json)

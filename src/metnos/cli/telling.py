@@ -50,6 +50,7 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         self._left: set[int] = set()  # the steps whose question was left in the inbox
         self._actions: list[str] = []
         self._ran = 0
+        self._begun = ""  # the step that goes on
         self._said = ""
 
     def __exit__(
@@ -85,8 +86,10 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
                 self._live.start(_WORKING)
             case StepStarted():
                 self._steps[event.number] = event
+                self._begun = event.executor
                 self._live.start(self._what(event.number, event.executor))
             case StepDone():
+                self._begun = ""
                 self._tell_step(event)
                 self._live.start(_WORKING)
 
@@ -105,6 +108,8 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
     def cancelled(self) -> Answered:
         """How a turn ended that the owner stopped."""
         before = f" {counted(self._ran, 'step')} had been done before that." if self._ran else " Nothing had been done."
+        if self._begun:
+            before = f" {_short(self._begun)} had begun; what was changed is in: metnos undo --list"
         return Answered(self.turn, State.CANCELLED, f"Cancelled.{before}", undo=tuple(self._actions))
 
     def finish(self, ended: Answered, command: str) -> None:

@@ -75,7 +75,9 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     reads = named["read"] if "read" in modes else [each.root for each in readable if _exists(each.root)]
     writes = named["write"] if "write" in modes else [each.root for each in writable]
     needs = [Need(Capability.FS_READ, str(path)) for path in reads]
-    needs += [Need(Capability.FS_WRITE, str(path), _whose(path, place)) for path in writes]
+    # Only what can change nothing but the notes is trusted with them unasked.
+    own = OWN if all(each.root.is_relative_to(place.workspace.notes) for each in writable) else ""
+    needs += [Need(Capability.FS_WRITE, str(path), own) for path in writes]
     needs += _other_needs(manifest, filled, place)
     return Prepared(
         args=filled,
@@ -139,10 +141,6 @@ def _is_address(schema: Mapping[str, Any]) -> bool:
 
 def _takes_address(manifest: Manifest) -> bool:
     return any(_is_address(schema) for schema in manifest.args["properties"].values())
-
-
-def _whose(path: Path, place: Place) -> str:
-    return OWN if path.is_relative_to(place.workspace.notes) else ""
 
 
 def _other_needs(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Iterator[Need]:

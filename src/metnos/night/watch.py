@@ -49,6 +49,6 @@ class Watch:
                 self._log(f"the clock of the house: {error.what}")
                 nap = LONGEST_SLEEP.total_seconds()
             except Exception as error:  # noqa: BLE001 -- a border: reminders must come even after a mistake elsewhere
-                self._log(f"the clock of the house: a mistake in Metnos: {type(error).__name__}: {error}")
+                self._log(f"the clock of the house: a mistake in Metnos: {type(error).__name__}")
                 nap = LONGEST_SLEEP.total_seconds()
             self._bell.wait(nap)

@@ -21,6 +21,7 @@ from metnos.turn import refs
 from metnos.turn.plan import model_bounds, model_mend, model_read, phrases, prompts
 from metnos.turn.plan.model_bounds import Bounds, Verdict
 from metnos.turn.plan.model_check import check
+from metnos.turn.plan.model_leaks import Request
 from metnos.turn.plan.model_read import Draft, renumbered
 from metnos.turn.plan.model_scene import Ask, Done, Scene
 from metnos.turn.plan.model_wish import wish
@@ -61,7 +62,9 @@ def plan(text: str, candidates: Sequence[Candidate], scene: Scene, ask: Ask) -> 
     known = _known(candidates)
     slots = _slots(text, scene)
     named = _places(slots)
-    chosen = [each for each in tuple(candidates)[: prompts.MOST_TOOLS] if named or each.score >= WORTH]
+    worth = [each for each in tuple(candidates)[: prompts.MOST_TOOLS] if named or each.score >= WORTH]
+    orders = {slot.value for slot in slots if slot.kind is Particular.ORDER}
+    chosen = sorted(worth, key=lambda each: bool(orders) and not _orders(each.tool) & orders)
     sources: dict[str, Tool | None] = {refs.LAST: None} if scene.last else {}
     bounds = None
     if scene.window or scene.last:
@@ -114,7 +117,7 @@ def _steps(draft: Draft, situation: Situation, wishes: tuple[Wish, ...]) -> Plan
     slots = _slots(situation.text, where)
     if fresh and not _places(slots) and not _is_spoken_for(draft.steps, situation.candidates):
         return _nothing(situation, draft.notes)
-    asked = model_mend.Request(situation.text, slots, here, fresh)
+    asked = Request(situation.text, slots, here, where.now, fresh)
     mended = model_mend.mend(draft.steps, situation.known, asked, situation.first)
     kept: list[Step] = []
     sources = dict(situation.sources)
@@ -142,6 +145,12 @@ def _steps(draft: Draft, situation: Situation, wishes: tuple[Wish, ...]) -> Plan
         open=draft.answer is not None,
         certainty=CERTAINTY,
     )
+
+
+def _is_hopeful(situation: Situation) -> bool:
+    """Whether there is anything to do once a question is answered."""
+    slots = _slots(situation.text, situation.scene)
+    return _places(slots) or any(each.score >= WORTH for each in situation.candidates)
 
 
 def _is_spoken_for(steps: Sequence[Step], candidates: Sequence[Candidate]) -> bool:
@@ -180,7 +189,7 @@ def _bounded(steps: Sequence[Step], situation: Situation, notes: list[str]) -> _
 
 
 def _words(draft: Draft, situation: Situation) -> Plan:
-    if draft.ask:
+    if draft.ask and (situation.bounds is not None or _is_hopeful(situation)):
         return _plan(situation, Kind.QUESTION, say=draft.ask)
     if draft.answer:
         return _plan(situation, Kind.TALK, say=draft.answer, certainty=CERTAINTY)
@@ -212,6 +221,11 @@ def _plan(situation: Situation, kind: Kind, steps: tuple[Step, ...] = (), **rest
 
 def _slots(text: str, scene: Scene) -> tuple[Slot, ...]:
     return extract(text, now=_ANY_DAY, home=FilePath(scene.home or "/"), cwd=FilePath(scene.cwd or "/"))
+
+
+def _orders(tool: Tool) -> set[object]:
+    """The orders that a tool knows: one that is asked for speaks for it."""
+    return {each for inner in tool.properties.values() for each in inner.get("enum", ())}
 
 
 def _places(slots: Sequence[Slot]) -> bool:

@@ -1,8 +1,7 @@
 """Slips that small models make again and again, put right before a plan is checked.
 
 * A path or an address that is nearly one the owner named becomes that one: ``sales.csv`` for ``~/sales.csv``.
-* A value that was copied from the prompt's own example and that the request does not speak of is left out, if it is
-  optional or a place.
+* A value that was copied from the prompt itself is left out (`model_leaks`).
 * A page of the web that is taken for a file is taken by its address.
 * A pattern where paths are wanted (``~/inbox/*.txt``) becomes a step that finds them.
 * A table tool that is fed by a step which does not give its columns is fed by the one that reads the table.
@@ -15,14 +14,11 @@ candidates. Does not guarantee a right plan: what is still wrong is found by `mo
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from metnos.executors import vocabulary
-from metnos.fastpath.slots import Kind, Slot
-from metnos.turn.plan import lexical, prompts
+from metnos.fastpath.slots import Kind
 from metnos.turn.plan.model_check import gives_rows, is_address, is_path, is_written
+from metnos.turn.plan.model_leaks import Request, texts, without_leaks
 from metnos.turn.plan.model_read import references, renumbered
 from metnos.turn.plan.records import Step, Tool
 from metnos.turn.plan.shape import takes_rows
@@ -34,34 +30,24 @@ _STEP = re.compile(r"\{\{\s*step(\d{1,3})\b")
 _COLUMNS, _SELECTION = ("column", "by"), "columns"  # how table tools call the columns that they work on, and give
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The owner's words, and the particulars in them."""
-
-    text: str
-    slots: tuple[Slot, ...]
-    here: frozenset[str] = frozenset()  # how the folder where the owner is may be written
-    fresh: bool = True  # a first plan; later ones have reasons of their own for what they add
-
-
 def mend(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request, first: int = 1) -> tuple[Step, ...]:
     """The steps without their usual slips; their numbers, and what refers to them, count from ``first``."""
-    own = [_without_leaks(step, known, asked) for step in steps] if asked.fresh else steps
-    plain = _grounded(list(_found(own, known, first)), known, asked)
+    own = [without_leaks(step, known, asked) for step in steps] if asked.fresh else steps
+    found = list(_found(_on_the_web(own, known, asked, first), known, first))
+    plain = _grounded(found, known, asked)
     return tuple(_fed(step, plain, known, first) for step in plain)
 
 
-# -- the owner's own spelling, and nothing of the example's
+# -- the owner's own spelling
 
 
 def _grounded(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request) -> list[Step]:
     """Paths and addresses as the owner wrote them."""
     paths = list(dict.fromkeys(str(slot.value) for slot in asked.slots if slot.kind in _PLACES))
     addresses = list(dict.fromkeys(str(slot.value) for slot in asked.slots if slot.kind is Kind.URL))
-    steps = [_on_the_web(step, known, paths, addresses) for step in steps]
     spelled = [_mapped(step, known, is_path, lambda value: _spelled(value, paths, asked.text)) for step in steps]
     spelled = [_mapped(step, known, is_address, lambda value: _spelled(value, addresses, "")) for step in spelled]
-    used = {each for step in spelled for value in step.args.values() for each in _texts(value)}
+    used = {each for step in spelled for value in step.args.values() for each in texts(value)}
     unused = [each for each in paths if each not in used]
     if len(unused) != 1:
         return spelled
@@ -71,19 +57,72 @@ def _grounded(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request) 
     ]
 
 
-def _on_the_web(step: Step, known: Mapping[str, Tool], paths: Sequence[str], addresses: Sequence[str]) -> Step:
-    """A step that takes the name of a page for a file becomes one that takes its address."""
-    tool = known.get(step.executor)
-    values = [each for name, value in step.args.items() if tool is not None and is_path(tool.properties.get(name, {}))
-              for each in _texts(value)]  # fmt: skip
+def _on_the_web(steps: Sequence[Step], known: Mapping[str, Tool], asked: Request, first: int) -> list[Step]:
+    """Steps that take a page of the web for a file take its address instead; what only fetched it for them goes."""
+    addresses = [str(slot.value) for slot in asked.slots if slot.kind is Kind.URL]
+    files = any(slot.kind in _PLACES for slot in asked.slots)
+    made: list[Step] = []
+    idle: set[int] = set()
+    for step in steps:
+        fetched = _fetched(step, steps, known, first)
+        meant = fetched[1] if fetched else [] if files else _pages(step, known, addresses)
+        other = _taking(meant, step.executor, known)
+        made.append(other or step)
+        if other and fetched:
+            idle.add(fetched[0])
+    needed = {int(number) for step in made for text in texts(step.args) for number in _STEP.findall(text)}
+    return _without(made, idle - needed, first)
+
+
+def _pages(step: Step, known: Mapping[str, Tool], addresses: Sequence[str]) -> list[str]:
+    """The addresses whose last part a step takes for files."""
+    values = _path_values(step, known)
     meant = [each for value in values for each in addresses if posixpath.basename(each) == posixpath.basename(value)]
-    if not values or paths or len(meant) != len(values):
-        return step
-    for other in known.values():
-        taking = next((name for name in other.required if is_address(other.properties[name])), None)
-        if taking is not None:
-            return Step(other.name, {taking: meant})
-    return step
+    return meant if len(meant) == len(values) else []
+
+
+def _fetched(step: Step, steps: Sequence[Step], known: Mapping[str, Tool], first: int) -> tuple[int, list[str]] | None:
+    """The step that fetched what another takes for files, and the addresses that it fetched."""
+    numbers = {int(number) for value in _path_values(step, known) for number in _STEP.findall(value)}
+    if len(numbers) != 1 or not first <= (number := numbers.pop()) < first + len(steps):
+        return None
+    source = steps[number - first]
+    tool = known.get(source.executor)
+    if tool is None or "path" in tool.output.get("properties", {}) or gives_rows(tool):
+        return None
+    found = [
+        text
+        for name, value in source.args.items()
+        if is_address(tool.properties.get(name, {}))
+        for text in texts(value)
+    ]
+    return (number, found) if found else None
+
+
+def _taking(addresses: list[str], name: str, known: Mapping[str, Tool]) -> Step | None:
+    """A call of the tool that takes addresses and is most like ``name``."""
+    able = [
+        (tool, next((each for each in tool.required if is_address(tool.properties[each])), ""))
+        for tool in known.values()
+    ]
+    able.sort(key=lambda each: each[0].name.split("_")[:2] != name.split("_")[:2])
+    return next((Step(tool.name, {taking: addresses}) for tool, taking in able if taking and addresses), None)
+
+
+def _without(steps: Sequence[Step], gone: set[int], first: int) -> list[Step]:
+    places: dict[int, int] = {}
+    kept: list[Step] = []
+    for number, step in enumerate(steps, start=first):
+        if number not in gone:
+            kept.append(Step(step.executor, renumbered(step.args, places)))
+            places[number] = first + len(kept) - 1
+    return kept
+
+
+def _path_values(step: Step, known: Mapping[str, Tool]) -> list[str]:
+    tool = known.get(step.executor)
+    properties = tool.properties if tool is not None else {}
+    return [text for name, value in step.args.items() if is_path(properties.get(name, {})) for text in texts(value)]
 
 
 def _mapped(
@@ -103,10 +142,6 @@ def _each(value: Any, change: Callable[[str], str]) -> Any:
     return change(value) if isinstance(value, str) and not references(value) else value
 
 
-def _is_place(inner: Mapping[str, Any]) -> bool:
-    return is_path(inner) or is_address(inner)
-
-
 def _spelled(value: str, named: Sequence[str], text: str) -> str:
     if is_written(value, text):
         return value
@@ -116,69 +151,6 @@ def _spelled(value: str, named: Sequence[str], text: str) -> str:
     last = posixpath.basename(value.rstrip("/")).casefold()
     meant = [each for each in named if posixpath.basename(each.rstrip("/")).casefold() == last]
     return meant[0] if last and len(meant) == 1 else value
-
-
-def _without_leaks(step: Step, known: Mapping[str, Tool], asked: Request) -> Step:
-    tool = known.get(step.executor)
-    if tool is None:
-        return step
-    shown = [prompts.literal(args, say) for say, args in tool.examples]
-    kept = {name: value for name, value in step.args.items() if not _leaked(name, value, shown, tool, asked)}
-    return Step(step.executor, kept)
-
-
-def _leaked(name: str, value: Any, shown: Sequence[Mapping[str, Any]], tool: Tool, asked: Request) -> bool:
-    inner = tool.properties.get(name, {})
-    if "enum" in inner or references(value):
-        return False
-    if isinstance(value, bool):
-        return _switched(name, value, tool, asked)
-    if name in tool.required and not _is_place(inner):
-        return False  # it may well be the same: km is km
-    if not any(name in args and args[name] == value for args in shown):
-        return False
-    said = {lexical.fold(word) for word in re.findall(r"\w+", asked.text)}
-    words = {lexical.fold(word) for each in _texts(value) for word in re.findall(r"\w{2,}", each)}
-    if not words and isinstance(value, int | float):
-        return not any(any(map(str.isdigit, word)) or word in lexical.lists().numbers for word in said)
-    stems = {lexical.stem(word) for word in said}
-    return bool(words) and not any(word in said or lexical.stem(word) in stems for word in words)
-
-
-def _switched(name: str, value: bool, tool: Tool, asked: Request) -> bool:
-    """Whether a switch was only copied from an example: nothing that is said of it alone is in the request."""
-    inner = tool.properties.get(name, {})
-    shown = [say for say, args in tool.examples if args.get(name) is value]
-    if value is inner.get("default") or not shown:
-        return False
-    others = [str(each.get("description", "")) for key, each in tool.properties.items() if key != name]
-    others += [say for say, args in tool.examples if args.get(name) is not value]
-    told = _stems(f"{name} {inner.get('description', '')}") | (_stems(" ".join(shown)) - _usual())
-    return not (told - _stems(" ".join(others))) & _stems(asked.text)
-
-
-@cache
-def _usual() -> frozenset[str]:
-    """The words of the vocabulary in both languages: they say what a tool does, not how."""
-    known = vocabulary.load()
-    words = [*known.verbs.values(), *known.objects.values()]
-    said = [word.text for word in words] + [each for word in words for way in word.synonyms.values() for each in way]
-    return frozenset(_stems(" ".join(said)))
-
-
-def _stems(text: str) -> set[str]:
-    return {lexical.stem(word) for word in lexical.content(text)}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
 
 
 # -- tables
