@@ -50,7 +50,7 @@ def exchanges() -> list[dict[str, Any]]:
 def play(each: Mapping[str, Any], chat: Chat) -> Plan:
     """One exchange through the real planner."""
     ask: Ask = lambda _, prompt: chat.ask(prompt)  # noqa: E731 -- the shape that the planner wants
-    candidates = tuple(Candidate(tools()[name], 1.0) for name in each["tools"])
+    candidates = tuple(Candidate(tools()[name], each.get("score", 1.0)) for name in each["tools"])
     scene = Scene(_head(), (), "2026-11-15 Sunday 12:00 +0000", HOME, HOME, "")
     done = list(_done(each))
     if "failed" in each:
