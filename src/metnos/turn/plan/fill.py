@@ -270,5 +270,11 @@ def _without(text: str, slots: Sequence[Slot]) -> str:
     """The request without what is named or quoted in it: that is data, and chooses nothing."""
     for slot in sorted(slots, key=lambda each: -each.start):
         if slot.kind in _COVERED and slot.kind not in PATTERNS:
-            text = text[: slot.start] + " " + text[slot.end :]
+            before = text[: slot.start]
+            if slot.kind == "path" and slot.role in ("in", "from"):
+                before = _NOUN.sub("", before)  # *in the folder ~/x* says what the path is, and asks for no folder
+            text = before + " " + text[slot.end :]
     return text
+
+
+_NOUN = re.compile(r"\b(?:folder|directory|cartella)\s+$", re.IGNORECASE)

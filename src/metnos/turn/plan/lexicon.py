@@ -144,6 +144,8 @@ def words(text: str, slots: Sequence[Slot]) -> tuple[Word, ...]:
         if slot.start < at:
             continue
         found += _plain(text, at, slot.start)
+        if found and slot.role in ("in", "from") and slot.kind == "path" and set(found[-1].meanings) == {"folders"}:
+            found.pop()  # *in the folder ~/x*: the noun says what the path is, and asks for nothing
         raw = text[slot.start : slot.end]
         found.append(Word(fold(raw), raw, slot.start, slot.end, slot=slot))
         at = slot.end
