@@ -20,7 +20,7 @@ test: ## the whole suite: linters, types, layers, sizes, every test, coverage
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
 
-check: ## the fast tier: everything but the slow tests, under two minutes
+check: ## the fast tier: everything but the slow tests
 	@sh tools/setup.sh dev
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n 2 -m "not slow"

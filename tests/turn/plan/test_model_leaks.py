@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from metnos.fastpath.slots import extract
-from metnos.turn.plan.model_bounds import _ANY_DAY
+from metnos.turn.plan.model_bounds import ANY_DAY
 from metnos.turn.plan.model_leaks import Request, without_leaks
 from metnos.turn.plan.records import Step
 from turn.plan.asking import HOME, tools
@@ -11,7 +11,7 @@ NOW = "2026-11-16 Monday 04:33 +0000"
 
 
 def left(text: str, executor: str, args: dict[str, Any]) -> dict[str, Any]:
-    slots = extract(text, now=_ANY_DAY, home=Path(HOME), cwd=Path(HOME))
+    slots = extract(text, now=ANY_DAY, home=Path(HOME), cwd=Path(HOME))
     return dict(without_leaks(Step(executor, args), tools(), Request(text, slots, now=NOW)).args)
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from metnos.fastpath.slots import extract
-from metnos.turn.plan.model_bounds import _ANY_DAY
+from metnos.turn.plan.model_bounds import ANY_DAY
 from metnos.turn.plan.model_leaks import Request
 from metnos.turn.plan.model_mend import mend
 from metnos.turn.plan.records import Step
@@ -21,7 +21,7 @@ KNOWN = {name: tools()[name] for name in (*FILES, *TABLES, *MORE)}
 
 
 def mended(text: str, *calls: tuple[str, dict[str, Any]], first: int = 1) -> list[tuple[str, Any]]:
-    slots = extract(text, now=_ANY_DAY, home=Path(HOME), cwd=Path(HOME))
+    slots = extract(text, now=ANY_DAY, home=Path(HOME), cwd=Path(HOME))
     request = Request(text, slots, frozenset({"~", "."}))
     return [(step.executor, step.args) for step in mend([Step(*call) for call in calls], KNOWN, request, first)]
 

@@ -11,7 +11,6 @@ is numbered in ``tainted`` where the owner has to be asked, and dropped where it
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path as FilePath
 
 from metnos.fastpath.language import language
@@ -36,7 +35,6 @@ _BEYOND = {
     "en": "The model wanted {} for something that you did not name, after reading content; this was left out.",
     "it": "Dopo aver letto un contenuto, il modello voleva {} per qualcosa che non hai nominato; è stato tralasciato.",
 }
-_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # paths and addresses do not depend on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +218,7 @@ def _plan(situation: Situation, kind: Kind, steps: tuple[Step, ...] = (), **rest
 
 
 def _slots(text: str, scene: Scene) -> tuple[Slot, ...]:
-    return extract(text, now=_ANY_DAY, home=FilePath(scene.home or "/"), cwd=FilePath(scene.cwd or "/"))
+    return extract(text, now=model_bounds.ANY_DAY, home=FilePath(scene.home or "/"), cwd=FilePath(scene.cwd or "/"))
 
 
 def _orders(tool: Tool) -> set[object]:

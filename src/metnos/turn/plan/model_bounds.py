@@ -44,7 +44,7 @@ from metnos.turn.plan.model_read import references
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Step, Tool
 
-_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # paths and addresses do not depend on it
+ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # paths and addresses do not depend on it
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>|]+", re.IGNORECASE)
 _REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)\.(?:entries|results)(?:\[\d+\])?\.(\w+)\s*\}\}")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -88,7 +88,7 @@ def draw(
 ) -> Bounds:
     """The bounds of a turn."""
     said = "\n".join([text, window.owner_words(scene.window)])
-    slots = extract(said, now=_ANY_DAY, home=Path(scene.home or "/"), cwd=Path(scene.cwd or "/"))
+    slots = extract(said, now=ANY_DAY, home=Path(scene.home or "/"), cwd=Path(scene.cwd or "/"))
     places = [each for slot in slots if slot.kind in (Kind.PATH, Kind.FOLDER, Kind.NAME) for each in _meant(slot)]
     places += [path for step in own for path in _named_by(step, known)]
     places += [path for each in done for path in _declared(each, known)]
