@@ -179,7 +179,7 @@ class TestAtATerminal:
         program = Program([*PROGRAM, "ask", "sleep"])
         program.wait_for("read_files  path ~/slow").type("\x03")
         assert program.end() == 130
-        assert program.text.endswith("Cancelled. Nothing had been done.\n")
+        assert program.text.endswith("Cancelled. read_files had begun; what was changed is in: metnos undo --list\n")
 
     def test_the_answer_goes_into_a_file_and_the_question_does_not(self, tmp_path: Path) -> None:
         out = tmp_path / "out"

@@ -54,7 +54,7 @@ class TestTalking:
 
     def test_an_interrupt_in_a_turn_cancels_it_and_only_it(self, talk: Program) -> None:
         talk.type("sleep\r").wait_for("read_files  path ~/slow").type("\x03")
-        talk.wait_for("Cancelled. Nothing had been done.").wait_for(">")
+        talk.wait_for("Cancelled. read_files had begun; what was changed is in: metnos undo --list").wait_for(">")
         talk.type("still there\r").wait_for("You said: 'still there'")
         assert leave(talk) == 0
 

@@ -97,11 +97,13 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         """Let the owner be asked, with nothing moving on the screen meanwhile."""
         self._live.stop()
         self._end_stream()
+        self._begun = ""  # it has not: it waits for the answer
         answer = ask(wanted)
         if answer is Answer.LATER:
             self.waits.append(wanted.item)
             self._left.add(wanted.number)
         else:
+            self._begun = wanted.executor
             self._live.start(self._what(wanted.number, wanted.executor))
         return answer
 
