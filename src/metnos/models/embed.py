@@ -8,6 +8,7 @@ Does not guarantee that a text that was cut, because it is too long, is told fro
 """
 
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -46,7 +47,7 @@ class Embedder(Protocol):
         ...
 
 
-class Probed:
+class Probed(ABC):
     """An embedder that learns its space from the first vector that it makes."""
 
     _space: Space | None = None
@@ -58,8 +59,8 @@ class Probed:
         assert self._space is not None  # noqa: S101 -- embed sets it or raises
         return self._space
 
-    def embed(self, texts: Sequence[str]) -> "Vectors":
-        raise NotImplementedError
+    @abstractmethod
+    def embed(self, texts: Sequence[str]) -> "Vectors": ...
 
 
 @dataclass(frozen=True, slots=True)

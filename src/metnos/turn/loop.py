@@ -137,9 +137,7 @@ class Turns:
             purse = self._parts.purses.open(request.id, scratch.calls)
             thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None
             scene = self._scene(scratch) if thinker else None
-            planner = Planner(
-                kit, self._parts.door.home, self._parts.settings.planner, thinker, lambda: scene or _bare(scratch)
-            )
+            planner = Planner(kit, self._parts.door.home, self._parts.settings.planner, thinker, scene)
             plan = yield from planner.plan(scratch)
             if plan.kind is Kind.STEPS:
                 way = Way(self._parts.door, self._parts.settings.steps, thinker, scene)
@@ -276,13 +274,9 @@ class Turns:
             lines += _rehearsal(scratch, phrases)
         zone = scratch.request.asked.tzinfo
         home = str(self._parts.door.home)
-        if not scratch.words:
-            lines += answering.describe(steps, mutators, language, most=self._parts.settings.show, zone=zone, home=home)
-        elif any(step.action for step in steps):
-            changed = [step for step in steps if step.executor in mutators]
-            lines += answering.describe(
-                changed, mutators, language, most=self._parts.settings.show, zone=zone, home=home
-            )
+        # Where a model has put what was found into words, only what was changed is listed beside them.
+        listed = [step for step in steps if step.executor in mutators] if scratch.words else steps
+        lines += answering.describe(listed, mutators, language, most=self._parts.settings.show, zone=zone, home=home)
         if scratch.nothing_to_do:
             lines.append(phrases["nothing_to_do"])
         if scratch.state is State.CANCELLED:
@@ -346,11 +340,6 @@ def _rest(waiting: Trace, done: list[StepTrace], item: Item, scratch: Scratch) -
             raise TurnError(f"what turn {waiting.id} found is not kept whole", fix="Ask again.")
         scratch.replies[f"step{place}"] = step.reply
     return plan, len(done) + 1
-
-
-def _bare(scratch: Scratch) -> Scene:
-    request = scratch.request
-    return Scene("", (), zone_of(request.asked), str(request.cwd), "", "")
 
 
 def _step_data(step: StepTrace) -> dict[str, object]:

@@ -35,15 +35,16 @@ class Planner:
     home: FilePath
     choice: str  # `auto`, `router` or `model`
     thinker: Thinker | None
-    scene: Callable[[], Scene]
+    scene: Scene | None  # there is one where there is a thinker
     weight: Weight | None = None
 
     def plan(self, scratch: Scratch) -> Planning:
         """A plan for the request, whoever makes it."""
         routed = self._route(scratch)
         plan = routed
-        if self.thinker is not None and self.choice != "router" and not (self.choice == "auto" and _certain(routed)):
-            plan = yield from self._think(scratch, routed, self.thinker)
+        wanted = self.choice == "model" or (self.choice == "auto" and not _certain(routed))
+        if wanted and self.thinker is not None and self.scene is not None:
+            plan = yield from self._think(scratch, routed, self.thinker, self.scene)
         scratch.plan = plan
         yield Planned(tuple(step.executor for step in plan.steps), str(plan.path), plan.notes)
         return plan
@@ -72,10 +73,10 @@ class Planner:
             weight=self.weight,
         )
 
-    def _think(self, scratch: Scratch, routed: Plan, thinker: Thinker) -> Planning:
+    def _think(self, scratch: Scratch, routed: Plan, thinker: Thinker, scene: Scene) -> Planning:
         candidates = shortlist(routed)
         try:
-            thought = yield from thinker.plan(scratch.request.text, candidates, self.scene())
+            thought = yield from thinker.plan(scratch.request.text, candidates, scene)
         except ModelError as error:
             scratch.notes.append(f"{error.what} The plan was made without it.")
             return routed
