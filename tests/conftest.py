@@ -33,6 +33,22 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(home))
 
 
+@pytest.fixture(autouse=True)
+def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a test opens is closed behind it: a long run must not gather open files."""
+    apps: list[app.App] = []
+    really = app.App.open.__func__  # type: ignore[attr-defined]  # the function behind the class method
+
+    def remember(cls: type[app.App], *args: object, **kwargs: object) -> app.App:
+        apps.append(really(cls, *args, **kwargs))
+        return apps[-1]
+
+    monkeypatch.setattr(app.App, "open", classmethod(remember))
+    yield
+    for each in apps:
+        each.close()
+
+
 @pytest.fixture
 def clock() -> MovableClock:
     return MovableClock(START)
@@ -62,12 +78,10 @@ def _template(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 @pytest.fixture
-def equipped(_template: Workspace, blank: Workspace, clock: MovableClock) -> Iterator[app.App]:
+def equipped(_template: Workspace, blank: Workspace, clock: MovableClock) -> app.App:
     """An open workspace with every built-in executor."""
     shutil.copytree(_template.root, blank.root)
-    opened = app.App.open(blank, clock)
-    yield opened
-    opened.close()
+    return app.App.open(blank, clock)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 Rules: importing this does nothing; `App.open` upholds the constitution before it hands anything out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, partial
@@ -32,6 +33,7 @@ from metnos.law.permit import Mint
 from metnos.law.principal import Autonomy
 from metnos.sandbox.pool import Pool
 from metnos.store.db import Database, Durability
+from metnos.store.migrations import Migration
 
 if TYPE_CHECKING:
     from metnos.executors.builtins import Report as Installed
@@ -111,15 +113,9 @@ class App:
         from metnos.mnestome import schema as mnest_schema
         from metnos.mnestome.proto import PROJECTION
 
-        wait = self.settings.store.busy_timeout_s
+        migrations = (*schema.MIGRATIONS, *mnest_schema.MIGRATIONS)
         # NORMAL is enough: the folders are what counts, and a use that a power cut takes is one strike less.
-        db = Database(
-            self.workspace.mnest_db,
-            (*schema.MIGRATIONS, *mnest_schema.MIGRATIONS),
-            busy_timeout_s=wait,
-            durability=Durability.NORMAL,
-            clock=self.clock,
-        )
+        db = self._database(self.workspace.mnest_db, migrations, Durability.NORMAL)
         catalog = Catalog(self.workspace, db, self.audit, self.seat.signer, self.clock, self.settings.executors)
         if not index.all_current(db):
             catalog.rebuild()  # the index was lost, or there never was one
@@ -198,8 +194,7 @@ class App:
         from metnos.executors import undo_schema
         from metnos.executors.trash import Trash
 
-        wait = self.settings.store.busy_timeout_s
-        db = Database(self.workspace.undo_db, undo_schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
+        db = self._database(self.workspace.undo_db, undo_schema.MIGRATIONS)
         trash = Trash(data_home() / "Trash")
         return db, self.workspace.undo_store, trash, self._refuse, UlidMaker(self.clock)
 
@@ -211,17 +206,14 @@ class App:
         from metnos.grimoire import medium_schema
         from metnos.grimoire.medium import Medium
 
-        wait = self.settings.store.busy_timeout_s
-        db = Database(self.workspace.medium_db, medium_schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
-        return Medium(db, self.clock)
+        return Medium(self._database(self.workspace.medium_db, medium_schema.MIGRATIONS), self.clock)
 
     @cached_property
     def night_db(self) -> Database:
         """Runs of jobs, and what there is to tell."""
         from metnos.night import schema
 
-        wait = self.settings.store.busy_timeout_s
-        return Database(self.workspace.night_db, schema.MIGRATIONS, busy_timeout_s=wait, clock=self.clock)
+        return self._database(self.workspace.night_db, schema.MIGRATIONS)
 
     @cached_property
     def models(self) -> "Models":
@@ -265,10 +257,25 @@ class App:
             raise ForbiddenPath(f"{path} belongs to the agent itself: no executor changes it")
 
     def close(self) -> None:
-        """End every sandbox and every language model of this process."""
+        """End every sandbox and every language model of this process, and let go of every file it holds open."""
         for name in ("pool", "models"):
             if name in self.__dict__:
                 getattr(self, name).close()
+        for held in (self.seat.db, self.audit, *self._databases):
+            held.close()
+
+    @cached_property
+    def _databases(self) -> list[Database]:
+        """What `close` has to close."""
+        return []
+
+    def _database(
+        self, path: Path, migrations: Sequence[Migration], durability: Durability = Durability.FULL
+    ) -> Database:
+        wait = self.settings.store.busy_timeout_s
+        db = Database(path, migrations, busy_timeout_s=wait, durability=durability, clock=self.clock)
+        self._databases.append(db)
+        return db
 
     # -- settings
 

@@ -7,7 +7,6 @@ how much it leaves out. It is all on standard error, so that an answer can go in
 """
 
 import os
-import select
 import sys
 import termios
 import textwrap
@@ -18,6 +17,7 @@ import click
 from metnos.cli.live import columns, lasted
 from metnos.cli.output import counted, inert
 from metnos.core.clock import from_text
+from metnos.core.descriptors import has_input
 from metnos.turn.events import Answer, Wanted
 
 _MOST_LINES = 40
@@ -102,7 +102,7 @@ def _read(prompt: str, seconds: float) -> str | None:
     source = sys.stdin.fileno()
     termios.tcflush(source, termios.TCIFLUSH)
     click.echo(prompt, err=True, nl=False)
-    line = os.read(source, _LINE) if select.select([source], [], [], seconds)[0] else b""
+    line = os.read(source, _LINE) if has_input(source, seconds) else b""
     if not line:
         click.echo(err=True)
         return None

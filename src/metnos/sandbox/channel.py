@@ -9,12 +9,12 @@ import json
 import marshal
 import math
 import os
-import select
 import socket
 import struct
 import time
 from typing import Any
 
+from metnos.core.descriptors import has_input
 from metnos.core.errors import SandboxError
 
 _HEADER = struct.Struct("!I")
@@ -73,7 +73,7 @@ class Channel:
 
     def ending(self, timeout_s: float) -> tuple[int, int, int] | None:
         """How the child ended, if it did: wait status, CPU milliseconds, greatest memory in KB."""
-        if not select.select([self._status], [], [], timeout_s)[0]:
+        if not has_input(self._status, timeout_s):
             return None
         packed = os.read(self._status, _STATUS.size)
         return _STATUS.unpack(packed) if len(packed) == _STATUS.size else None

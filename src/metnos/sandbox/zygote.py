@@ -8,7 +8,6 @@ import contextlib
 import json
 import marshal
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from metnos.core.descriptors import has_input
 from metnos.core.errors import SandboxError
 from metnos.sandbox import profile
 from metnos.sandbox.channel import Channel, Closed, take_child
@@ -177,7 +177,7 @@ def _init_pid(info: IO[bytes], timeout_s: float) -> int:
     said = b""
     deadline = time.monotonic() + timeout_s
     while not said.rstrip().endswith(b"}"):
-        if not select.select([info], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        if not has_input(info.fileno(), deadline - time.monotonic()):
             raise SandboxError("the sandbox did not start in time", fix="Try again.")
         part = os.read(info.fileno(), 4096)
         said += part
