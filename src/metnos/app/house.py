@@ -261,8 +261,9 @@ class App:
         for name in ("pool", "models"):
             if name in self.__dict__:
                 getattr(self, name).close()
-        for held in (self.seat.db, self.audit, *self._databases):
-            held.close()
+        self.audit.close()
+        for db in (self.seat.db, *self._databases):
+            db.close()
 
     @cached_property
     def _databases(self) -> list[Database]:
