@@ -110,10 +110,11 @@ class App:
         """The executors; those that this version ships are brought up to date first."""
         from metnos.executors import builtins, index, schema
         from metnos.executors.catalog import Catalog
+        from metnos.fastpath import schema as fastpath_schema
         from metnos.mnestome import schema as mnest_schema
         from metnos.mnestome.proto import PROJECTION
 
-        migrations = (*schema.MIGRATIONS, *mnest_schema.MIGRATIONS)
+        migrations = (*schema.MIGRATIONS, *mnest_schema.MIGRATIONS, *fastpath_schema.MIGRATIONS_L1)
         # NORMAL is enough: the folders are what counts, and a use that a power cut takes is one strike less.
         db = self._database(self.workspace.mnest_db, migrations, Durability.NORMAL)
         catalog = Catalog(self.workspace, db, self.audit, self.seat.signer, self.clock, self.settings.executors)

@@ -87,6 +87,21 @@ class Workspace:
         return self.mnestome / "mnest.sqlite"
 
     @property
+    def multi_tool_db(self) -> Path:
+        """Fast paths of several executors."""
+        return self.mnestome / "multi_tool_paths.sqlite"
+
+    @property
+    def events_db(self) -> Path:
+        """What happened to mnests in past years."""
+        return self.mnestome / "events_history.sqlite"
+
+    @property
+    def snapshots(self) -> Path:
+        """The mnestome as it was, month by month."""
+        return self.mnestome / "snapshots"
+
+    @property
     def vectors(self) -> Path:
         """The meaning of what executors say of themselves; can be computed again."""
         return self.mnestome / "vectors.npz"

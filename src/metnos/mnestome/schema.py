@@ -7,8 +7,11 @@ Rules:
 - A proto-mnest is a wish, so its destination has no version. One row for each source and desired name: a newer version
   of the source that wishes the same reinforces it, and the row has the version that wished last.
 - ``ts_used`` is the last use; ``ts_decayed`` is the moment that ``weight`` belongs to.
-- Events are only ever added, and weights can be computed from them again. They refer to a mnest by id without a foreign
-  key, because a row may leave (to an archive, or a faded wish for good) while its history stays.
+- Events are only ever added, and weights can be computed from them again: one that carries a ``decay_lambda`` says that
+  from then on the mnest fades so fast. They refer to a mnest by id without a foreign key, because a row may leave (to
+  an archive, or a faded wish for good) while its history stays. The events of past years move to a file of their own; what
+  may leave is written down first (``events_moved``), in the transaction that removes it.
+- ``mnests_archive`` holds rows that were superseded long ago, or that the owner let go.
 - ``applied_turns`` holds which turns were worked in, by projection, and is written in the transaction that does so.
 """
 
@@ -63,6 +66,55 @@ MIGRATIONS = (
                 turn TEXT NOT NULL,
                 ts TEXT NOT NULL,
                 PRIMARY KEY (projection, turn)
+            ) STRICT, WITHOUT ROWID""",
+        ),
+    ),
+    Migration(
+        "0003_ageing",
+        (
+            "ALTER TABLE events ADD COLUMN decay_lambda REAL CHECK (decay_lambda > 0)",
+            """CREATE TABLE events_moved (
+                year TEXT PRIMARY KEY,
+                upto INTEGER NOT NULL,
+                ts TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+            "DROP TRIGGER events_never_go",
+            """CREATE TRIGGER events_never_go BEFORE DELETE ON events
+                WHEN NOT EXISTS
+                    (SELECT 1 FROM events_moved m WHERE m.year = substr(OLD.ts, 1, 4) AND OLD.id <= m.upto)
+                BEGIN SELECT RAISE(ABORT, 'events are only ever added'); END""",
+            """CREATE TABLE mnests_archive (
+                id TEXT PRIMARY KEY,
+                src_executor TEXT NOT NULL,
+                src_version TEXT NOT NULL,
+                dst_executor TEXT NOT NULL,
+                dst_version TEXT,
+                weight REAL NOT NULL,
+                uses INTEGER NOT NULL,
+                ts_first TEXT NOT NULL,
+                ts_used TEXT NOT NULL,
+                ts_decayed TEXT NOT NULL,
+                decay_lambda REAL NOT NULL,
+                state TEXT NOT NULL,
+                tags TEXT NOT NULL,
+                desired_sig TEXT,
+                desired_by TEXT,
+                ts_archived TEXT NOT NULL,
+                reason TEXT NOT NULL CHECK (reason <> '')
+            ) STRICT""",
+            """CREATE INDEX mnests_out ON mnests (src_executor, weight DESC)
+                WHERE state IN ('seed', 'active', 'decaying')""",
+            """CREATE INDEX mnests_in ON mnests (dst_executor, weight DESC)
+                WHERE state IN ('seed', 'active', 'decaying')""",
+            # What the seed calls the living graph: no history, and nothing that is on its way out.
+            """CREATE VIEW v_mnestome AS
+                SELECT id, src_executor, src_version, dst_executor, dst_version, weight, uses, ts_used AS ts_last,
+                    state, tags, desired_sig
+                FROM mnests WHERE state IN ('active', 'proto')""",
+            # Single facts of the ager: when it last ran, up to which day the owner's activity was counted.
+            """CREATE TABLE ager_facts (
+                name TEXT PRIMARY KEY,
+                value TEXT NOT NULL
             ) STRICT, WITHOUT ROWID""",
         ),
     ),
