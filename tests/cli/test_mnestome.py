@@ -2,50 +2,148 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner, Result
 
-from metnos.cli import Choice
-from metnos.cli import mnestome as commands
+from cli.mnestome_house import House, open_house
+from metnos.cli.mnests import EMPTY
 from metnos.core.clock import MovableClock
+from metnos.core.errors import UsageError
 from metnos.grimoire.trace import Desired
-from metnos.mnestome import proto, schema
-from metnos.store.db import Database
 
 
 @pytest.fixture
-def db(tmp_path: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
-    made = Database(tmp_path / "mnest.sqlite", schema.MIGRATIONS)
-    house = SimpleNamespace(clock=clock, catalog=SimpleNamespace(db=made))
-    monkeypatch.setattr(commands, "open_app", lambda _: house)
-    yield made
-    made.close()
+def house(tmp_path: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    yield from open_house(tmp_path, clock, monkeypatch)
 
 
-def type_in(*line: str) -> Result:
-    return CliRunner().invoke(commands.mnestome, line, obj=Choice(None), help_option_names=["-h", "--help"])
+# -- list and top
 
 
-def test_nothing_was_wished_for(db: Database) -> None:
-    assert type_in("proto").output == "Nothing was wished for that does not exist.\n"
-    assert json.loads(type_in("proto", "--json").output) == []
+@pytest.mark.parametrize("line", [("list",), ("top",)])
+def test_an_empty_mnestome_says_how_it_fills(house: House, line: tuple[str, ...]) -> None:
+    assert house.type_in(*line).output == f"{EMPTY}\n"
+    assert json.loads(house.type_in(*line, "--json").output) == []
 
 
-def test_what_was_wished_for_and_how_much_it_weighs_now(db: Database, clock: MovableClock) -> None:
+def test_mnests_are_listed_with_the_weight_they_have_now(house: House) -> None:
+    house.turn("find_files", "read_files", "count_text", tags=["invoice"])
+    house.turn("find_files", "read_files")
+    house.clock.move(timedelta(days=38.508))  # to half
+    head, first, second = house.type_in("list").output.splitlines()
+    assert head.split() == ["id", "from", "to", "weight", "uses", "last", "state", "tags"]
+    assert first.split()[1:4] == ["find_files", "read_files", "0.23"]
+    assert first.split()[4:] == ["━━········", "2", "2026-11-15", "active", "invoice"]
+    assert second.split()[1:4] == ["read_files", "count_text", "0.15"]
+    (each,) = json.loads(house.type_in("top", "1", "--json").output)
+    assert (each["from"], each["to"], each["weight"], each["uses"]) == ("find_files", "read_files", 0.225, 2)
+    assert each["id"].endswith(first.split()[0])
+    assert (each["from_version"], each["last"], each["state"]) == ("1.0.0", "2026-11-15T12:00:00.000Z", "active")
+
+
+def test_a_list_can_be_of_one_tag_or_state(house: House) -> None:
+    house.turn("find_files", "read_files", tags=["invoice"])
+    house.turn("find_files", "count_text", tags=["photo"], wishes=[Desired("sign_files", "read_files", "1.0.0", {})])
+    tagged = json.loads(house.type_in("list", "--tag", "photo", "--json").output)
+    assert [each["to"] for each in tagged] == ["count_text"]
+    wished = json.loads(house.type_in("list", "--state", "proto", "--json").output)
+    assert [each["to"] for each in wished] == ["sign_files"]
+    assert "wished for" in house.type_in("list", "--state", "proto").output
+    assert house.type_in("list", "--tag", "nobody").output == "No mnest is like that.\n"
+    assert house.type_in("list", "--state", "gone").exit_code == 2
+
+
+def test_a_tag_that_a_model_made_up_cannot_speak_to_the_terminal(house: House) -> None:
+    house.turn("find_files", "read_files", tags=["\x1b[2J\x07evil", "‮back"])
+    said = house.type_in("list").output
+    assert "\x1b" not in said
+    assert "\\x1b[2J\\x07evil" in said
+    assert "‮" not in said
+
+
+def test_only_as_many_as_were_asked_for(house: House) -> None:
+    for number in range(5):
+        house.turn("find_files", f"read_part{number}")
+    assert len(house.type_in("top", "3").output.splitlines()) == 4
+    assert house.type_in("top", "0").exit_code == 2
+    assert house.type_in("top", "many").exit_code == 2
+
+
+# -- graph
+
+
+def test_the_neighbourhood_is_a_tree_in_both_directions(house: House) -> None:
+    for _ in range(2):
+        house.turn("find_files", "read_files", "count_text", wishes=[Desired("sign_files", "read_files", "1.0.0", {})])
+    house.turn("read_files", "search_text")
+    assert house.type_in("graph", "executor", "read_files").output.splitlines() == [
+        "read_files",
+        "",
+        "gives to",
+        "  ├─ count_text   0.45 ━━━━······  2 uses, active",
+        "  ├─ sign_files   0.45 ━━━━······  2 uses, wished for",
+        "  └─ search_text  0.30 ━━━·······  1 use, active",
+        "",
+        "takes from",
+        "  └─ find_files   0.45 ━━━━······  2 uses, active",
+    ]
+
+
+def test_the_tree_is_as_deep_as_asked_for_and_a_circle_ends(house: House) -> None:
+    house.turn("find_files", "read_files", "count_text", "find_files")
+    shallow = house.type_in("graph", "executor", "find_files", "--depth", "1").output
+    assert "read_files" in shallow
+    assert "count_text" not in shallow.partition("takes from")[0]
+    whole = house.type_in("graph", "executor", "find_files", "--depth", "5").output
+    assert "        └─ find_files ↺" in whole
+    data = json.loads(house.type_in("graph", "executor", "find_files", "--json").output)
+    (there,) = data["gives_to"]
+    assert (there["name"], there["next"][0]["name"], there["next"][0]["next"]) == ("read_files", "count_text", [])
+    assert data["takes_from"][0]["name"] == "count_text"
+
+
+def test_only_the_heaviest_neighbours_are_shown(house: House) -> None:
+    for number in range(4):
+        house.turn("find_files", f"read_part{number}")
+    house.turn("find_files", "read_part2")
+    data = json.loads(house.type_in("graph", "executor", "find_files", "--most", "2", "--json").output)
+    assert [each["name"] for each in data["gives_to"]] == ["read_part2", "read_part0"]
+
+
+def test_an_executor_through_which_nothing_passed(house: House) -> None:
+    assert house.type_in("graph", "executor", "show_time").output == "Nothing passed through show_time yet.\n"
+
+
+def test_a_name_that_nobody_knows_is_refused_with_what_may_be_meant(house: House) -> None:
+    error = house.type_in("graph", "executor", "read_file").exception
+    assert isinstance(error, UsageError)
+    assert "read_files" in error.fix
+    other = house.type_in("graph", "executor", "zzz").exception
+    assert isinstance(other, UsageError)
+    assert "metnos executor list" in other.fix
+
+
+# -- proto
+
+
+def test_nothing_was_wished_for(house: House) -> None:
+    assert house.type_in("proto").output == "Nothing was wished for that does not exist.\n"
+    assert json.loads(house.type_in("proto", "--json").output) == []
+
+
+def test_what_was_wished_for_and_how_much_it_weighs_now(house: House) -> None:
     sign = Desired("sign_files", "request", "", {"summary": "sign \x1b[31mfiles " + "and more " * 30})
-    for number in range(3):
-        proto.record_wishes(db, [sign], f"T{number}", clock.now())
-    clock.move(timedelta(seconds=1))
-    proto.record_wishes(db, [Desired("count_words", "read_files", "1.0.0", {})], "T9", clock.now())
-    clock.move(timedelta(days=10))
-    listed = type_in("proto").output.splitlines()
+    for _ in range(3):
+        house.turn(wishes=[sign])
+    house.clock.move(timedelta(seconds=1))
+    house.turn(wishes=[Desired("count_words", "read_files", "1.0.0", {})])
+    house.clock.move(timedelta(days=10))
+    listed = house.type_in("proto").output.splitlines()
     assert listed[0].split()[:6] == ["name", "from", "uses", "weight", "often", "last"]
     assert listed[1].split()[:4] == ["count_words", "read_files", "1", "0.25"]
     assert listed[2].split()[:5] == ["sign_files", "request", "3", "0.50", "yes"]
     assert "\x1b" not in listed[2]
     assert listed[2].endswith("…")
-    count, many = json.loads(type_in("proto", "--json").output)
+    count, many = json.loads(house.type_in("proto", "--json").output)
     assert (count["name"], count["recurring"], count["from_version"]) == ("count_words", False, "1.0.0")
     assert (many["uses"], many["recurring"], many["last"]) == (3, True, "2026-11-15T12:00:00.000Z")

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from metnos.executors.trash import Trash
     from metnos.executors.undo import Undo
     from metnos.grimoire.medium import Medium
+    from metnos.mnestome.past import Past
     from metnos.models.embed import Embedder
     from metnos.models.registry import Models
     from metnos.turn.act import Door
@@ -108,19 +109,16 @@ class App:
     @cached_property
     def _stock(self) -> "tuple[Catalog, Installed]":
         """The executors; those that this version ships are brought up to date first."""
-        from metnos.executors import builtins, index, schema
+        from metnos.app import learning, tables
+        from metnos.executors import builtins, index
         from metnos.executors.catalog import Catalog
-        from metnos.fastpath import schema as fastpath_schema
-        from metnos.mnestome import schema as mnest_schema
-        from metnos.mnestome.proto import PROJECTION
 
-        migrations = (*schema.MIGRATIONS, *mnest_schema.MIGRATIONS, *fastpath_schema.MIGRATIONS_L1)
         # NORMAL is enough: the folders are what counts, and a use that a power cut takes is one strike less.
-        db = self._database(self.workspace.mnest_db, migrations, Durability.NORMAL)
+        db = self._database(self.workspace.mnest_db, tables.of_mnestome(), Durability.NORMAL)
         catalog = Catalog(self.workspace, db, self.audit, self.seat.signer, self.clock, self.settings.executors)
         if not index.all_current(db):
             catalog.rebuild()  # the index was lost, or there never was one
-            self.medium.offer_again(PROJECTION)
+            learning.offer_again(self)
         return catalog, builtins.install(catalog)
 
     @cached_property
@@ -202,6 +200,15 @@ class App:
     # -- what thinks and remembers
 
     @cached_property
+    def past(self) -> "Past":
+        """What happened to mnests in past years."""
+        from metnos.mnestome.past import Past
+
+        past = Past(self.workspace.events_db, busy_timeout_s=self.settings.store.busy_timeout_s, clock=self.clock)
+        self._held.append(past)
+        return past
+
+    @cached_property
     def medium(self) -> "Medium":
         """Conversations and the traces of turns."""
         from metnos.grimoire import medium_schema
@@ -263,11 +270,12 @@ class App:
             if name in self.__dict__:
                 getattr(self, name).close()
         self.audit.close()
-        for db in (self.seat.db, *self._databases):
-            db.close()
+        self.seat.db.close()
+        for held in self._held:
+            held.close()
 
     @cached_property
-    def _databases(self) -> list[Database]:
+    def _held(self) -> "list[Database | Past]":
         """What `close` has to close."""
         return []
 
@@ -276,7 +284,7 @@ class App:
     ) -> Database:
         wait = self.settings.store.busy_timeout_s
         db = Database(path, migrations, busy_timeout_s=wait, durability=durability, clock=self.clock)
-        self._databases.append(db)
+        self._held.append(db)
         return db
 
     # -- settings

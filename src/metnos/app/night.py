@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
-from metnos.app import turning
+from metnos.app import learning, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.night import backups, desktop, reminders
@@ -55,7 +55,7 @@ def jobs(app: App) -> tuple[Job, ...]:
 
 
 def _catch_up(app: App) -> Done:
-    return Done(counts={"turns": turning.catch_up(app)})
+    return Done(counts={"turns": learning.catch_up(app)})
 
 
 def _retain(app: App) -> Done:

@@ -116,6 +116,33 @@ class NightSettings(Section):
     )
 
 
+class MnestomeSettings(Section):
+    fading: str = Field(
+        "",
+        pattern=r"^(\s*[^\s=,]+\s*=\s*(0\.\d*[1-9]\d*|[1-9](\.\d+)?)\s*(,|$))*$",
+        description="How fast mnests with a tag fade, a day, such as `invoice=0.01, photo=0.03`. All others: 0.018, which"
+        " halves a weight in about 38 days.",
+    )
+
+    @property
+    def lambdas(self) -> dict[str, float]:
+        """The same, by tag."""
+        pairs = (each.split("=") for each in self.fading.split(",") if each.strip())
+        return {tag.strip(): float(value) for tag, value in pairs}
+
+
+class FastpathSettings(Section):
+    use: Literal["on", "shadow", "off"] = Field(
+        "on", description="Fast paths: `on`, `shadow` (they learn and never answer) or `off` (nothing new is learnt)."
+    )
+    wrong_share: Annotated[float, Field(gt=0, le=0.2)] = Field(
+        0.01, description="The greatest share of answers by fast paths that may be wrong, held with 95 % confidence."
+    )
+    check_every: Annotated[int, Field(ge=2, le=1000)] = Field(
+        20, description="Every so many answers of fast paths, one is planned all the same, to see whether they agree."
+    )
+
+
 class Sheet(Section):
     """Everything the owner can set."""
 
@@ -129,5 +156,7 @@ class Sheet(Section):
     turn: TurnSettings = Field(default_factory=TurnSettings, description="From a request to an answer.")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="What is kept of conversations.")
     night: NightSettings = Field(default_factory=NightSettings, description="The work done while you sleep.")
+    mnestome: MnestomeSettings = Field(default_factory=MnestomeSettings, description="Which output fed what.")
+    fastpath: FastpathSettings = Field(default_factory=FastpathSettings, description="Shortcuts for what is repeated.")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="How texts are compared by meaning.")
     models: ModelsSettings = Field(default_factory=ModelsSettings, description="Language models; none is needed.")

@@ -73,6 +73,9 @@ class Manifest(Part):
         description="How it is taken back: `nothing` (producers), `move_back`, `remove_created`, `restore_content`, "
         "`restore_trashed` or `irreversible`."
     )
+    covers: tuple[tuple[Annotated[str, Field(min_length=1, max_length=64)], ...], ...] = Field(
+        (), max_length=20, description="Sequences of other executors that one call of it takes the place of."
+    )
     args: dict[str, Any] = Field(
         default_factory=dict,
         validate_default=True,

@@ -2,8 +2,10 @@
 
 Rules: both files have the same tables but for the log of forms, which is `canonical_query_log` where a path is one
 executor and `multi_tool_paths` where it is a sequence. `fast_paths` holds a path's state, and a form's state is always
-that of its path. `path_events` only ever grows: counts and states can be explained from it. Vectors carry their space
-and can be computed again. `applied_turns` holds which turns were worked in, by projection; L1 shares the mnestome's.
+that of its path. `path_events` only ever grows and holds no words of a request: counts and states can be explained from
+it; each kind of event counts once for a path in a turn, and ``form`` says by which form it came. Vectors carry their
+space and can be computed again. `applied_turns` holds which turns were worked in, by projection; L1 shares the
+mnestome's.
 """
 
 from metnos.store.migrations import Migration
@@ -62,14 +64,21 @@ def _tables(log: str) -> tuple[str, ...]:
             turn TEXT NOT NULL,
             ts TEXT NOT NULL,
             kind TEXT NOT NULL CHECK (kind IN
-                ('pass', 'fail', 'agree', 'disagree', 'hit', 'fell_back', 'wrong', 'good', 'state')),
+                ('pass', 'fail', 'agree', 'disagree', 'hit', 'fell_back', 'wrong', 'good', 'state', 'offered')),
+            form INTEGER,
             probability REAL,
             saved_ms REAL,
             saved_usd REAL,
             reason TEXT NOT NULL
         ) STRICT""",
         "CREATE INDEX path_events_path ON path_events (path, id)",
+        "CREATE UNIQUE INDEX path_events_once ON path_events (path, turn, kind) WHERE kind <> 'state'",
+        """CREATE TRIGGER path_events_stay BEFORE UPDATE ON path_events
+            BEGIN SELECT RAISE(ABORT, 'events of fast paths are only ever added'); END""",
+        """CREATE TRIGGER path_events_never_go BEFORE DELETE ON path_events
+            BEGIN SELECT RAISE(ABORT, 'events of fast paths are only ever added'); END""",
         "CREATE INDEX path_events_turn ON path_events (turn)",
+        "CREATE INDEX path_events_form ON path_events (form)",
         """CREATE TABLE form_vectors (
             said TEXT NOT NULL,
             space TEXT NOT NULL,

@@ -7,7 +7,6 @@ is the ager's work.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,19 +15,16 @@ from typing import Any, Protocol
 from metnos.core.canon import canonical_json
 from metnos.core.clock import MovableClock, from_text, to_text
 from metnos.core.ids import UlidMaker
-from metnos.mnestome.rules import Kind, Rules, decayed, reinforced
+from metnos.mnestome import rows, words
+from metnos.mnestome.rules import Kind, Rules, State, decayed, reinforced
 from metnos.store.db import Database, Row, Transaction
 
 PROJECTION = "wishes"
-STATE = "proto"
 WISHED = "wished for"
 RULES = Rules()
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_VERSION = re.compile(r"[0-9A-Za-z.+-]{0,64}")  # empty for what has none, such as the request itself
 _MOST = 16  # wishes of one turn: more is a model that rambles
 _SIGNATURE = 8 * 1024  # bytes
-_TAGS, _TAG = 16, 64  # how many, and characters of each
 
 _COLUMNS = (
     "id, src_executor, src_version, dst_executor, weight, uses, ts_first, ts_used, ts_decayed, decay_lambda, tags,"
@@ -96,9 +92,16 @@ def record_wishes(
         mark = (PROJECTION, turn, to_text(ts))
         if not tx.execute("INSERT OR IGNORE INTO applied_turns (projection, turn, ts) VALUES (?, ?, ?)", mark):
             return False
-        for wish in _sound(wishes):
-            _record(tx, wish, turn, moment, _tags(tags), rules)
+        record(tx, wishes, turn, moment, words.tags(tags), rules)
         return True
+
+
+def record(
+    tx: Transaction, wishes: Sequence[Wished], turn: str, ts: datetime, tags: list[str], rules: Rules = RULES
+) -> None:
+    """Work the wishes of one turn in. ``ts`` is to the millisecond, as events say it."""
+    for wish in _sound(wishes):
+        _record(tx, wish, turn, ts, tags, rules)
 
 
 def forget_turn(db: Database, turn: str) -> None:
@@ -112,24 +115,18 @@ def forget_turn(db: Database, turn: str) -> None:
 def _record(tx: Transaction, wish: Wished, turn: str, ts: datetime, tags: list[str], rules: Rules) -> None:
     row = tx.first(f"{_PROTOS} AND src_executor = ? AND dst_executor = ?", (wish.source, wish.name))
     if row is None:
-        key, delta, born = _insert(tx, wish, turn, ts, tags, rules), rules.birth, STATE
+        _insert(tx, wish, turn, ts, tags, rules)
     else:
-        known = _proto(row)
-        key, delta, born = known.id, rules.reinforcement, None
-        _reinforce(tx, known, wish, turn, ts, tags, rules)
-    tx.execute(
-        "INSERT INTO events (mnest_id, ts, kind, delta, new_state, reason, turn) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (key, to_text(ts), Kind.REINFORCE, delta, born, WISHED, turn),
-    )
+        _reinforce(tx, _proto(row), wish, turn, ts, tags, rules)
 
 
-def _insert(tx: Transaction, wish: Wished, turn: str, ts: datetime, tags: list[str], rules: Rules) -> str:
+def _insert(tx: Transaction, wish: Wished, turn: str, ts: datetime, tags: list[str], rules: Rules) -> None:
     key = UlidMaker(MovableClock(ts))()
-    moment = to_text(ts)
+    moment, rate = to_text(ts), rules.lambda_for(tags)
     values = (
         *(key, wish.source, wish.source_version, wish.name, rules.birth),
-        *(moment, moment, moment, rules.decay_lambda),
-        *(canonical_json(tags).decode(), _signature(wish), turn),
+        *(moment, moment, moment, rate),
+        *(words.to_json(tags), _signature(wish), turn),
     )
     tx.execute(
         "INSERT INTO mnests (id, src_executor, src_version, dst_executor, dst_version, weight, uses, ts_first, ts_used,"
@@ -137,28 +134,25 @@ def _insert(tx: Transaction, wish: Wished, turn: str, ts: datetime, tags: list[s
         " VALUES (?, ?, ?, ?, NULL, ?, 1, ?, ?, ?, ?, 'proto', ?, ?, ?)",
         values,
     )
-    return key
+    rows.tell(tx, key, moment, Kind.REINFORCE, rules.birth, WISHED, State.PROTO, turn, rate)
 
 
 def _reinforce(
     tx: Transaction, known: Proto, wish: Wished, turn: str, ts: datetime, tags: list[str], rules: Rules
 ) -> None:
     weight = reinforced(known.weight, known.weighed, ts, known.decay_lambda, rules.reinforcement)
-    merged = list(dict.fromkeys([*known.tags, *tags]))[:_TAGS]
+    merged = words.merged(known.tags, tags)
+    rate = rules.lambda_for(merged)
+    times = (to_text(max(known.used, ts)), to_text(max(known.weighed, ts)))
     tx.execute(
-        "UPDATE mnests SET weight = ?, uses = uses + 1, ts_used = ?, ts_decayed = ?, src_version = ?, tags = ?"
-        " WHERE id = ?",
-        (
-            weight,
-            to_text(max(known.used, ts)),
-            to_text(max(known.weighed, ts)),
-            wish.source_version,
-            canonical_json(merged).decode(),
-            known.id,
-        ),
+        "UPDATE mnests SET weight = ?, uses = uses + 1, ts_used = ?, ts_decayed = ?, src_version = ?, decay_lambda = ?,"
+        " tags = ? WHERE id = ?",
+        (weight, *times, wish.source_version, rate, words.to_json(merged), known.id),
     )
     if not known.signature:  # it was forgotten; what is there otherwise stays, so that a later wish cannot change it
         tx.execute("UPDATE mnests SET desired_sig = ?, desired_by = ? WHERE id = ?", (_signature(wish), turn, known.id))
+    changed = rate if rate != known.decay_lambda else None
+    rows.tell(tx, known.id, to_text(ts), Kind.REINFORCE, rules.reinforcement, WISHED, None, turn, changed)
 
 
 # -- reading
@@ -194,28 +188,20 @@ def _sound(wishes: Sequence[Wished]) -> list[Wished]:
     """What can be recorded at all; each source and name once."""
     found: dict[tuple[str, str], Wished] = {}
     for wish in wishes:
-        if (
-            _NAME.fullmatch(wish.name)
-            and _NAME.fullmatch(wish.source)
-            and _VERSION.fullmatch(wish.source_version)
-            and wish.name != wish.source
-        ):
+        names = words.is_name(wish.name) and words.is_name(wish.source) and wish.name != wish.source
+        if names and words.is_version(wish.source_version):
             found.setdefault((wish.source, wish.name), wish)
     return list(found.values())[:_MOST]
 
 
 def _signature(wish: Wished) -> str:
     """As it is if it can be stored, else without what is too much."""
-    summary = str(wish.signature.get("summary", ""))[:_TAG].encode("utf-8", "backslashreplace").decode()
+    summary = words.bounded(str(wish.signature.get("summary", "")))
     try:
         text = canonical_json(dict(wish.signature))
     except (TypeError, ValueError, RecursionError):
         return canonical_json({"summary": summary}).decode()
     return (text if len(text) <= _SIGNATURE else canonical_json({"summary": summary})).decode()
-
-
-def _tags(tags: Sequence[str]) -> list[str]:
-    return [tag[:_TAG].encode("utf-8", "backslashreplace").decode() for tag in tags[:_TAGS]]
 
 
 def _proto(row: Row) -> Proto:

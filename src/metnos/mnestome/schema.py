@@ -9,7 +9,7 @@ Rules:
 - ``ts_used`` is the last use; ``ts_decayed`` is the moment that ``weight`` belongs to.
 - Events are only ever added, and weights can be computed from them again: one that carries a ``decay_lambda`` says that
   from then on the mnest fades so fast. They refer to a mnest by id without a foreign key, because a row may leave (to
-  an archive, or a faded wish for good) while its history stays. The events of past years move to a file of their own; what
+  an archive, or a faded wish for good) while its history stays. Events of past years move to a file of their own; what
   may leave is written down first (``events_moved``), in the transaction that removes it.
 - ``mnests_archive`` holds rows that were superseded long ago, or that the owner let go.
 - ``applied_turns`` holds which turns were worked in, by projection, and is written in the transaction that does so.
@@ -102,9 +102,10 @@ MIGRATIONS = (
                 ts_archived TEXT NOT NULL,
                 reason TEXT NOT NULL CHECK (reason <> '')
             ) STRICT""",
-            """CREATE INDEX mnests_out ON mnests (src_executor, weight DESC)
+            # With all that a walk reads, so that it reads no rows: those lie scattered, and cost five times as much.
+            """CREATE INDEX mnests_out ON mnests (src_executor, weight DESC, dst_executor, ts_decayed, decay_lambda)
                 WHERE state IN ('seed', 'active', 'decaying')""",
-            """CREATE INDEX mnests_in ON mnests (dst_executor, weight DESC)
+            """CREATE INDEX mnests_in ON mnests (dst_executor, weight DESC, src_executor, ts_decayed, decay_lambda)
                 WHERE state IN ('seed', 'active', 'decaying')""",
             # What the seed calls the living graph: no history, and nothing that is on its way out.
             """CREATE VIEW v_mnestome AS

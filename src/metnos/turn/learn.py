@@ -39,7 +39,7 @@ def trace(scratch: Scratch, answer: str, clock: Clock) -> Trace:
         path=str(plan.path) if plan else "",
         state=scratch.state,
         answer=answer,
-        plan=plan_data(plan, scratch.last.id if scratch.last else "") if plan else {},
+        plan=plan_data(plan, scratch.last.id if scratch.last else "") | _planning(scratch) if plan else {},
         canonical=scratch.canonical,
         slots=tuple({"kind": str(slot.kind), "text": slot.text, "role": slot.role} for slot in scratch.slots),
         candidates=tuple(map(_candidate, plan.candidates[:_CANDIDATES])) if plan else (),
@@ -70,6 +70,14 @@ def plan_data(plan: Plan, last: str) -> dict[str, Any]:
         "tainted": list(plan.tainted),
         "last": last,
     }
+
+
+def _planning(scratch: Scratch) -> dict[str, Any]:
+    """How the plan came about: how long it took, and what fast paths said."""
+    found: dict[str, Any] = {"ms": round(scratch.plan_ms, 3)}
+    if scratch.shortcut is not None:
+        found["fast"] = scratch.shortcut.data() | {"fell_back": scratch.fell_back}
+    return found
 
 
 def step(number: int, taken: Taken, tools: Mapping[str, Tool]) -> StepTrace:

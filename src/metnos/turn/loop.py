@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from metnos.context import window
 from metnos.core.canon import sha256_hex
@@ -41,6 +42,9 @@ from metnos.turn.scratch import Scratch
 from metnos.turn.thinking import Thinker
 from metnos.turn.tools import Toolbox
 
+if TYPE_CHECKING:
+    from metnos.turn.shortcut import Shortcuts
+
 Turn = Generator[Event, Answer | None, None]
 
 
@@ -56,6 +60,7 @@ class Parts:
     memory: MemorySettings
     purses: Purses
     head: Callable[[], str]  # the constant beginning of every prompt
+    shortcuts: "Shortcuts | None"
     learnt: Callable[[], object]  # lets everything that learns catch up with the traces
 
 
@@ -137,14 +142,30 @@ class Turns:
             purse = self._parts.purses.open(request.id, scratch.calls)
             thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None
             scene = self._scene(scratch) if thinker else None
-            planner = Planner(kit, self._parts.door.home, self._parts.settings.planner, thinker, scene)
-            plan = yield from planner.plan(scratch)
-            if plan.kind is Kind.STEPS:
-                way = Way(self._parts.door, self._parts.settings.steps, thinker, scene)
-                yield from follow(way, scratch, plan)
-            else:
-                scratch.stop(_STATES[plan.kind])
+            choice, shortcuts = self._parts.settings.planner, self._parts.shortcuts
+            planner = Planner(kit, self._parts.door.home, choice, thinker, scene, shortcuts=shortcuts)
+            way = Way(self._parts.door, self._parts.settings.steps, thinker, scene)
+            yield from self._do(planner, way, scratch)
             yield close()
+
+    def _do(self, planner: Planner, way: Way, scratch: Scratch) -> Turn:
+        """Plan and follow the plan; what a fast path could not do is planned anew."""
+        plan = yield from planner.plan(scratch)
+        if plan.kind is not Kind.STEPS:
+            scratch.stop(_STATES[plan.kind])
+            return
+        yield from follow(way, scratch, plan)
+        if plan.path is not PlanPath.FAST or not _came_to_nothing(scratch):
+            return
+        scratch.fell_back = scratch.message or "a step failed"
+        again = yield from planner.plan(scratch)
+        if again.steps == plan.steps:
+            return  # it is the request that cannot be met, and not the path that is wrong
+        scratch.begin_again()
+        if again.kind is Kind.STEPS:
+            yield from follow(way, scratch, again)
+        else:
+            scratch.stop(_STATES[again.kind])
 
     def _continued(self, scratch: Scratch, waiting: Trace, item: Item) -> Turn:
         self._begin(scratch.request)
@@ -295,6 +316,12 @@ def _is_own_words(plan: Plan) -> bool:
 
 
 _STATES = {Kind.QUESTION: State.QUESTION, Kind.NOTHING: State.NOTHING, Kind.TALK: State.TALKED}
+
+
+def _came_to_nothing(scratch: Scratch) -> bool:
+    """Whether a plan failed without having changed anything, so that another can be tried."""
+    changed = any(taken.ended.outcome and scratch.tools[taken.executor].mutates for taken in scratch.taken)
+    return scratch.state is State.FAILED and not changed
 
 
 def _rehearsal(scratch: Scratch, phrases: dict[str, str]) -> list[str]:

@@ -1,24 +1,33 @@
 """Choosing who plans: the router where it is certain or alone, a language model otherwise.
 
+Before both comes a fast path, if one may answer: where the request was made in the same words before, at once; where
+only its meaning is known, when the router is not certain.
+
 Rules: a model that fails never fails the turn: the router's plan stands, and the answer says what happened. Both choose
-from the same ranked list.
+from the same ranked list. What fast paths said is kept either way: it is how they are judged.
 """
 
+import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
 
 from metnos.core.errors import ModelError
+from metnos.fastpath.language import language
 from metnos.grimoire.trace import Kept, State, Trace
 from metnos.turn.events import Answer, Event, Planned
 from metnos.turn.plan.model_scene import Scene
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step
-from metnos.turn.plan.router import Last, Router
+from metnos.turn.plan.router import LONGEST, Last, Router
 from metnos.turn.scratch import Scratch
 from metnos.turn.thinking import Thinker
 from metnos.turn.tools import Kit
+
+if TYPE_CHECKING:
+    from metnos.turn.shortcut import Shortcut, Shortcuts
 
 CERTAIN = 0.8  # from here on the router's plan needs no second opinion; bench/router.py measures what that means
 _SHORTLIST = 6
@@ -37,17 +46,42 @@ class Planner:
     thinker: Thinker | None
     scene: Scene | None  # there is one where there is a thinker
     weight: Weight | None = None
+    shortcuts: "Shortcuts | None" = None
 
     def plan(self, scratch: Scratch) -> Planning:
         """A plan for the request, whoever makes it."""
-        routed = self._route(scratch)
-        plan = routed
-        wanted = self.choice == "model" or (self.choice == "auto" and not _certain(routed))
-        if wanted and self.thinker is not None and self.scene is not None:
-            plan = yield from self._think(scratch, routed, self.thinker, self.scene)
-        scratch.plan = plan
+        began = time.perf_counter()
+        plan = self._shortcut(scratch, self.shortcuts.exact) if self.shortcuts else None
+        if plan is None:
+            plan = yield from self._planned(scratch)
+        scratch.plan, scratch.plan_ms = plan, (time.perf_counter() - began) * 1000
         yield Planned(tuple(step.executor for step in plan.steps), str(plan.path), plan.notes)
         return plan
+
+    def _planned(self, scratch: Scratch) -> Planning:
+        routed = self._route(scratch)
+        certain = _certain(routed) and self.choice != "model"
+        if not certain and self.shortcuts and (plan := self._shortcut(scratch, self.shortcuts.alike)):
+            return plan
+        if not certain and self.choice != "router" and self.thinker is not None and self.scene is not None:
+            return (yield from self._think(scratch, routed, self.thinker, self.scene))
+        return routed
+
+    def _shortcut(self, scratch: Scratch, look: "Callable[[Scratch], Shortcut | None]") -> Plan | None:
+        """The plan of a fast path, if one may answer. An answer to a question of ours is no request."""
+        request = scratch.request
+        if scratch.fell_back or _pending(scratch.last) is not None or len(request.text) > LONGEST:
+            return None
+        try:
+            found = look(scratch)
+        except ModelError as error:  # as above: nothing is lost but the shortcut
+            scratch.notes.append(error.what)
+            return None
+        scratch.shortcut = found or scratch.shortcut
+        if found is None or not found.may:
+            return None
+        certainty, spoken = found.match.probability, language(request.text)
+        return Plan(Kind.STEPS, Path.FAST, found.steps, certainty=certainty, language=spoken)
 
     def _route(self, scratch: Scratch) -> Plan:
         """By words alone where that is certain: loading and asking the embedder costs more than all the rest."""

@@ -5,13 +5,17 @@ What is worth keeping of it becomes the trace (`learn`). Nothing here is ever re
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metnos.fastpath.slots import Slot
 from metnos.grimoire.trace import ModelCall, State, Trace
 from metnos.turn.act import Ended
 from metnos.turn.plan.records import Plan, Tool
+from metnos.turn.refs import LAST
 from metnos.turn.request import Request
+
+if TYPE_CHECKING:
+    from metnos.turn.shortcut import Shortcut
 
 _GOOD = (State.DONE, State.PARTLY, State.REHEARSED)
 
@@ -42,7 +46,10 @@ class Scratch:
     slots: tuple[Slot, ...] = ()
     canonical: str = ""
     last: Trace | None = None  # the previous turn of this conversation
+    shortcut: "Shortcut | None" = None  # what fast paths say about it, whether or not one may answer
+    fell_back: str = ""  # why the planner had to take over from a fast path
     plan: Plan | None = None
+    plan_ms: float = 0.0  # how long planning took
     taken: list[Taken] = field(default_factory=list)
     replies: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     calls: list[ModelCall] = field(default_factory=list)
@@ -60,6 +67,14 @@ class Scratch:
     @property
     def language(self) -> str:
         return self.plan.language if self.plan else "en"
+
+    def begin_again(self) -> None:
+        """Forget the steps of a plan that came to nothing; whoever calls this knows that they changed nothing."""
+        self.taken.clear()
+        for name in [name for name in self.replies if name != LAST]:
+            del self.replies[name]
+        self.nothing_to_do = False
+        self.stop(State.DONE)
 
     def stop(self, state: State, message: str = "", fix: str = "", item: str = "") -> None:
         """The turn ends so."""

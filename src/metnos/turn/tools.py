@@ -79,6 +79,7 @@ def as_tool(executor: Executor) -> Tool:
         purpose=manifest.purpose,
         mutates=manifest.kind is Kind.MUTATOR,
         quiet=manifest.is_quiet,
+        covers=manifest.covers,
         args=manifest.args,
         result_key=manifest.result_key,
         output=manifest.output,

@@ -164,13 +164,14 @@ def _tools(tools: Sequence[Tool], text: str) -> str:
 
 
 def card(tool: Tool, text: str) -> str:
-    """A tool in three lines: its call, its purpose, and the example that is nearest to the request."""
+    """A tool in a few lines: its call, its purpose, what it makes needless, and the example nearest to the request."""
     required, properties = set(tool.required), tool.properties
     takes = ", ".join(
         f"{name}{'' if name in required else '?'}: {_type(properties[name])}" for name in shape.offered(tool, text)
     )
     gives = "" if tool.mutates else f" gives {', '.join(list(tool.output.get('properties', {}))[:_FIELDS])}"
     lines = [f"{tool.name}({takes}){gives}", f"  {tool.purpose}"]
+    lines += [f"  does in one step what {', '.join(each)} do one after another: use it instead" for each in tool.covers]
     if tool.examples:
         say, args = max(tool.examples, key=lambda example: _shared(example[0], text))
         call = json.dumps({tool.name: literal(args, say)}, ensure_ascii=False, separators=(",", ":"))

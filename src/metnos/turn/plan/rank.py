@@ -7,7 +7,8 @@ them orders the tools; another, of the best tool alone, estimates whether anythi
 which nothing covers can be refused.
 
 Rules: scores and fits are between 0 and 1; the same request gives the same order; without an embedder its signals are
-left out and other weights are used. Does not guarantee that a tool which is described badly is found.
+left out and other weights are used. What is known beside the request (the mnestome) changes the order only: no score
+and no fit is ever raised by it. Does not guarantee that a tool which is described badly is found.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +52,7 @@ class Ranker:
     def rank(
         self, text: str, *, slots: Sequence["Slot"] = (), weight: Callable[[str], float] | None = None
     ) -> tuple[Candidate, ...]:
-        """All tools, the best first. ``weight`` gives a factor for the name of a tool: 1 says nothing."""
+        """All tools, the best first. ``weight`` gives a factor for the odds of a tool, by its name: 1 says nothing."""
         import numpy as np
 
         found = self.signals(text, slots)
@@ -61,7 +62,8 @@ class Ranker:
             _candidate(tool, row, float(score), 1.0 if weight is None else max(0.0, weight(tool.name)))
             for tool, row, score in zip(self._shelf.tools, found, scores, strict=True)
         ]
-        return tuple(sorted(made, key=lambda each: (-each.score, each.tool.name)))
+        places = {each.tool.name: weighed(float(score), each.weight) for each, score in zip(made, scores, strict=True)}
+        return tuple(sorted(made, key=lambda each: (-places[each.tool.name], each.tool.name)))
 
     def fit(self, ranked: Sequence[Candidate], text: str, slots: Sequence["Slot"] = ()) -> float:
         """How likely it is that the best candidate is really meant; abstain below `Rules.abstain`. 0 without any."""
@@ -81,6 +83,13 @@ class Ranker:
         return last[1]
 
 
+def weighed(score: float, factor: float) -> float:
+    """A score with its odds multiplied: below 1 as long as it is, so that no two change places at the upper end."""
+    if factor == 1.0:
+        return score  # to the last bit
+    return score * factor / (1 - score + score * factor) if score > 0 else 0.0
+
+
 def _column(weights: Mapping[str, float]) -> "Floats":
     import numpy as np
 
@@ -91,7 +100,7 @@ def _candidate(tool: Tool, row: "Floats", score: float, factor: float) -> Candid
     said = dict(zip(SIGNALS, map(float, row), strict=True))
     return Candidate(
         tool=tool,
-        score=min(1.0, score * factor),
+        score=min(score, weighed(score, factor)),  # what the request says of it, and no more
         lexical=said["lexical"],
         cosine=max(said["purpose"], said["example"]),
         affinity=max(said["affinity"], said["phrases"]),

@@ -26,6 +26,7 @@ class Tool:
     output: Mapping[str, Any]  # the JSON Schema of one entry
     affinity: tuple[str, ...] = ()
     examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    covers: tuple[tuple[str, ...], ...] = ()  # sequences of executors that it takes the place of
     quiet: bool = False  # whether a call leaves everything as it is and tells nobody; not, unless somebody says so
 
     @property

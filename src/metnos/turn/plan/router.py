@@ -31,6 +31,7 @@ from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import REQUEST, Candidate, Kind, Plan, Step, Tool, Wish
 from metnos.turn.plan.records import Path as Way
 from metnos.turn.plan.wish import summary, wish
+from metnos.turn.reach import Look
 
 __all__ = ["Last", "Router", "fill"]
 
@@ -53,8 +54,9 @@ class Asked:
     text: str
     slots: tuple[Slot, ...]
     ranked: tuple[Candidate, ...]
-    fit: float
+    fit: float  # by the request alone
     language: str
+    look: Look | None = None
 
 
 class Router:
@@ -74,11 +76,13 @@ class Router:
         cwd: Path,
         last: Last | None = None,
         pending: Plan | None = None,
-        weight: Callable[[str], float] | None = None,
+        look: Look | None = None,
+        before: Sequence[str] = (),
     ) -> Plan:
-        """What is to be done about a request."""
+        """What is to be done about a request. ``before``: the executors of the turn before that succeeded, in order;
+        ``look`` says what they, and later the steps of the plan itself, make likely."""
         said, text = text, spelled(text)
-        plan = self._route(text, now=now, cwd=cwd, last=last, pending=pending, weight=weight)
+        plan = self._route(text, now=now, cwd=cwd, last=last, pending=pending, look=look, before=before)
         if said == text or not plan.steps:
             return plan
         meant = {"said": said.split()[0], "meant": text.split()[0]}
@@ -92,7 +96,8 @@ class Router:
         cwd: Path,
         last: Last | None,
         pending: Plan | None,
-        weight: Callable[[str], float] | None,
+        look: Look | None,
+        before: Sequence[str],
     ) -> Plan:
         spoken = language(text[:LONGEST])
         if len(text) > LONGEST and not fill_text.swallows(text):
@@ -104,8 +109,9 @@ class Router:
             answered = self._answered(pending, text, slots, scene)
             if answered is not None:
                 return answered
-        ranked = self._ranker.rank(text, slots=slots, weight=weight)
-        asked = Asked(text, slots, ranked, self._ranker.fit(ranked, text, slots=slots), spoken)
+        ranked = self._ranker.rank(text, slots=slots)
+        asked = Asked(text, slots, ranked, self._ranker.fit(ranked, text, slots=slots), spoken, look)
+        asked = self._after(asked, before)
         talk = phrases.talk(text, len(self._tools))
         if talk is not None:
             return self._plan(replace(asked, language=talk[1]), Kind.NOTHING, say=talk[0], certainty=1.0)
@@ -133,7 +139,7 @@ class Router:
                 break  # what follows may depend on it
         if not chain.steps:
             return self._no_steps(asked, left, refused, part=chain.part)
-        return self._steps(asked, chain, left, min(certain))
+        return self._steps(self._after(asked, _executors(chain)), chain, left, min(certain))
 
     def _clause(self, chain: Chain, clause: Clause, asked: Asked) -> float | None:
         """Add the steps of one clause, and say how certain that is; nothing if none fits."""
@@ -184,12 +190,31 @@ class Router:
                 return None
             extend(chain, clause, found[0])
             return _certainty(found, asked.fit)
-        guess = self._guess(clause, asked)
+        guess = self._guess(clause, self._nearest(chain, clause, asked))
         if guess is None:
             return None
         extend(chain, clause, guess)
         chain.note("guess", executor=guess.executor)
-        return asked.fit
+        return guess.covers
+
+    def _after(self, asked: Asked, context: Sequence[str]) -> Asked:
+        """The same request, with the tools in the order that it has after these executors."""
+        weight = asked.look(context) if asked.look and context else None
+        if weight is None:
+            return asked
+        return replace(asked, ranked=self._ranker.rank(asked.text, slots=asked.slots, weight=weight))
+
+    def _nearest(self, chain: Chain, clause: Clause, asked: Asked) -> Asked:
+        """What a guess is made from: of a later clause its own words, where the step before it makes something likely.
+
+        Whatever that changes, the guess is never surer than by the words of the whole request alone.
+        """
+        text, slots, ranked = asked.text, asked.slots, asked.ranked
+        weight = asked.look(_executors(chain)) if asked.look and chain.steps else None
+        if weight is not None:
+            text, slots = clause.text, clause.slots
+            ranked = self._ranker.rank(text, slots=slots, weight=weight)
+        return replace(asked, ranked=ranked, fit=min(asked.fit, self._ranker.fit(ranked, text, slots=slots)))
 
     def _left_over(self, chain: Chain, clause: Clause, before: int) -> bool:
         """Whether words are left that no step takes into account: said, and where files are to be changed, refused."""
@@ -332,6 +357,10 @@ def _certainty(found: Sequence[Intent], fit: float) -> float:
     behind = found[1].score if len(found) > 1 else 0.0
     margin = min(1.0, max(0.0, (found[0].score - behind) / 4.0))
     return 0.4 + 0.35 * found[0].covers + 0.15 * margin + 0.1 * fit
+
+
+def _executors(chain: Chain) -> list[str]:
+    return [step.executor for step in chain.steps]
 
 
 def _names(steps: Sequence[Step]) -> str:

@@ -1,0 +1,64 @@
+"""What turns teach: passings and wishes to the mnestome, requests and plans to the fast paths.
+
+Rules: everything here reads closed turns and can be done again at any time; what is applied is marked where it is
+applied. A turn that is recorded is over, also when what learns is busy or its disk full: the next one catches up.
+"""
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from metnos.core.errors import StoreError
+from metnos.executors import index
+from metnos.mnestome import ager, record, seeds, states
+from metnos.mnestome.rules import Rules
+from metnos.mnestome.states import Standing
+
+if TYPE_CHECKING:
+    from metnos.app.house import App
+
+_FOLLOWED = "executors followed"
+AGAIN = 16  # turns that a power cut may have taken out of the mnestome again, which syncs less often than the traces
+
+
+def catch_up(app: "App") -> int:
+    """Work every turn in that was not worked in yet; returns how many."""
+    follow_executors(app)
+    done, db, rules = 0, app.catalog.db, mnest_rules(app)
+    offered = app.medium.pending(record.PROJECTION, again=AGAIN)
+    for turn in record.unapplied(db, offered):
+        done += record.record_turn(db, app.medium.facts(turn), rules)
+    app.medium.applied(record.PROJECTION, *offered)
+    return done
+
+
+def offer_again(app: "App") -> None:
+    """What learns has lost its files: every turn is offered to it anew."""
+    app.medium.offer_again(record.PROJECTION)
+
+
+def catch_up_or_later(app: "App") -> None:
+    with contextlib.suppress(StoreError):
+        catch_up(app)
+
+
+def mnest_rules(app: "App") -> Rules:
+    """The mnests' numbers, with the owner's own."""
+    return Rules(lambdas=app.settings.mnestome.lambdas)
+
+
+def follow_executors(app: "App") -> int:
+    """Let the mnestome follow what became of executors, and plant what may be expected of new ones.
+
+    Nothing is done while the index of executors is what it was the last time.
+    """
+    db, now, mark = app.catalog.db, app.clock.now(), str(app.catalog.mark())
+    if ager.fact(db, _FOLLOWED) == mark:
+        return 0
+    entries = index.all_current(db)
+    standings = {entry.name: Standing(entry.version, str(entry.state)) for entry in entries}
+    changed = states.reconcile(db, standings, now, app.past, mnest_rules(app))
+    versions = {name: each.version for name, each in standings.items() if not each.gone}
+    calls = {each.name: each.manifest.capabilities.executor.call for each in app.catalog.usable()}
+    changed += seeds.plant(db, [*seeds.declared(calls, versions), *seeds.documented(versions)], now)
+    ager.set_fact(db, _FOLLOWED, mark)
+    return changed

@@ -1,0 +1,178 @@
+"""``metnos mnestome history|tag``: one mnest, how its weight came to be, and its tags."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from metnos.app import ageing
+from metnos.cli import Choice
+from metnos.cli.mnests import WORDS, data
+from metnos.cli.opening import open_app
+from metnos.cli.output import counted, inert, json_option, print_json, print_table
+from metnos.core.clock import to_text
+from metnos.core.errors import UsageError
+from metnos.mnestome import lists, tags
+from metnos.mnestome.lists import Change
+from metnos.mnestome.mnest import Mnest
+from metnos.mnestome.rules import Event, Kind, Rules, State, decayed, replayed
+
+_COLUMNS, _LINES = 60, 6  # of the plot
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+@click.command()
+@click.argument("mnest", metavar="ID")
+@click.option("--all", "every", is_flag=True, help="Every night of fading by itself, not in one line.")
+@json_option
+@click.pass_obj
+def history(choice: Choice, mnest: str, every: bool, as_json: bool) -> None:
+    """Show all that happened to a mnest, and its weight over time.
+
+    ID is an id from `metnos mnestome list`, or its beginning or end.
+    """
+    app = open_app(choice)
+    db, now = app.catalog.db, app.clock.now()
+    found = lists.find(db, mnest)
+    told = lists.history(db, found.id, ageing.past(app))
+    if as_json:
+        print_json(data(found, now) | {"events": [_change(each) for each in told]})
+        return
+    _print_head(found, now)
+    if told:
+        click.echo("\n".join(["", *plot([each.event for each in told], now), ""]))
+    lines = [[each] for each in told] if every else folded(told)
+    print_table(("when", "what", "by", "weight", "why"), [_row(each) for each in lines])
+
+
+@click.command(name="tag")
+@click.argument("mnest", metavar="ID")
+@click.option("--add", "added", multiple=True, metavar="TAG", help="Give it this tag; may be repeated.")
+@click.option("--remove", "removed", multiple=True, metavar="TAG", help="Take this tag away; may be repeated.")
+@click.option("--clear", is_flag=True, help="Take every tag away first.")
+@json_option
+@click.pass_obj
+def tag_(
+    choice: Choice, mnest: str, added: tuple[str, ...], removed: tuple[str, ...], clear: bool, as_json: bool
+) -> None:
+    """Change the tags of a mnest.
+
+    ID is an id from `metnos mnestome list`, or its beginning or end. Tags find mnests again; where the setting
+    mnestome.fading names one, they also say how fast a mnest fades from now on.
+    """
+    if not added and not removed and not clear:
+        raise UsageError("nothing to change was said", fix="Say --add TAG, --remove TAG or --clear.")
+    app = open_app(choice)
+    db, now = app.catalog.db, app.clock.now()
+    rules = Rules(lambdas=app.settings.mnestome.lambdas)
+    done = tags.retag(db, lists.find(db, mnest).id, now, add=added, remove=removed, clear=clear, rules=rules)
+    if as_json:
+        print_json(data(done, now))
+        return
+    listed = ", ".join(done.tags) or "none"
+    click.echo(f"{inert(done.src)} → {inert(done.dst)} has the tags: {inert(listed)}")
+
+
+# -- weight over time
+
+
+def plot(events: Sequence[Event], now: datetime) -> list[str]:
+    """The weight from the first event until now, as lines of text."""
+    steps = _steps(events)
+    first = min(step.at for step in steps)
+    last = max(now, first + timedelta(seconds=1))
+    moments = [first + (last - first) * (column / (_COLUMNS - 1)) for column in range(_COLUMNS)]
+    weights = [_weight_at(steps, moment) for moment in moments]
+    lines = []
+    for line in range(_LINES - 1, -1, -1):
+        scale = {_LINES - 1: "1.0", 0: "0.0"}.get(line, "   ")
+        cells = (max(0, min(8, round((weight * _LINES - line) * 8))) for weight in weights)
+        lines.append(f"  {scale} ┤{''.join(_BLOCKS[cell] for cell in cells)}".rstrip())
+    start, end = (f"{moment.astimezone():%Y-%m-%d}" for moment in (first, last))
+    return [*lines, f"      └{'─' * _COLUMNS}", f"       {start}{end.rjust(_COLUMNS - len(start))}"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """From this moment on the weight is this, and fades so fast."""
+
+    at: datetime
+    weight: float
+    decay_lambda: float
+
+
+def _steps(events: Sequence[Event]) -> list[_Step]:
+    steps, weight, at, rate = list[_Step](), 0.0, None, Rules().decay_lambda
+    for event in events:
+        weight, at, rate = replayed(weight, at, rate, event)
+        steps.append(_Step(at or event.ts, weight, rate))
+    return steps
+
+
+def _weight_at(steps: Sequence[_Step], moment: datetime) -> float:
+    """By the last step that was taken by then; before the first there was nothing."""
+    known = [step for step in steps if step.at <= moment]
+    return decayed(known[-1].weight, known[-1].at, moment, known[-1].decay_lambda) if known else 0.0
+
+
+# -- events
+
+
+def folded(told: Sequence[Change]) -> list[list[Change]]:
+    """The same in fewer lines: nights of fading that follow one another are one."""
+    lines: list[list[Change]] = []
+    for each in told:
+        if lines and _is_night(each) and _is_night(lines[-1][-1]) and each.event.reason == lines[-1][-1].event.reason:
+            lines[-1].append(each)
+        else:
+            lines.append([each])
+    return lines
+
+
+def _is_night(change: Change) -> bool:
+    event = change.event
+    return event.kind is Kind.DECAY and event.decay_lambda is None and not event.sets_back
+
+
+def _row(changes: Sequence[Change]) -> tuple[object, ...]:
+    first, last = changes[0], changes[-1]
+    when = f"{first.event.ts.astimezone():%Y-%m-%d %H:%M}"
+    what = {Kind.REINFORCE: "used", Kind.DECAY: "faded"}.get(first.event.kind, "became")
+    if len(changes) > 1:
+        when, what = f"{when} to {last.event.ts.astimezone():%Y-%m-%d}", f"faded, {counted(len(changes), 'time')}"
+    elif first.new_state:
+        what = f"became {WORDS.get(first.new_state, first.new_state)}"
+    deltas = [each.event.delta for each in changes if each.event.delta is not None]
+    why = first.event.reason + (f" (turn {first.turn})" if first.turn else "")
+    return when, what, f"{sum(deltas):+.3f}" if deltas else "", f"{last.weight:.3f}", why
+
+
+def _print_head(found: Mnest, now: datetime) -> None:
+    click.secho(f"{inert(found.src)} → {inert(found.dst)}", bold=True, nl=False)
+    click.echo(f"  {found.id}")
+    versions = f"{found.src_version or 'no version'} → {found.dst_version or 'does not exist yet'}"
+    half = math.log(2) / found.decay_lambda
+    click.echo(
+        f"{WORDS.get(found.state, found.state)}, weighs {found.at(now):.3f}, {counted(found.uses, 'use')}, {versions}"
+    )
+    listed = f"; tags: {', '.join(found.tags)}" if found.tags else ""
+    click.echo(f"fades to half in {half:.0f} days{inert(listed)}")
+    if found.state is State.PROTO and found.summary:
+        click.echo(f"should: {inert(' '.join(found.summary.split()))}")
+
+
+def _change(each: Change) -> dict[str, Any]:
+    event = each.event
+    return {
+        "ts": to_text(event.ts),
+        "kind": event.kind,
+        "delta": event.delta,
+        "weight": round(each.weight, 6),
+        "new_state": each.new_state,
+        "decay_lambda": event.decay_lambda,
+        "reason": event.reason,
+        "turn": each.turn,
+    }

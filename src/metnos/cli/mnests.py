@@ -1,0 +1,55 @@
+"""What the commands about mnests share: how one is shown, in a line and as JSON."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from metnos.cli.output import print_table
+from metnos.core.clock import to_text
+from metnos.mnestome.mnest import Mnest
+from metnos.mnestome.rules import State
+
+EMPTY = (
+    "The mnestome is empty. It fills by itself: whenever one executor's output feeds another, and that one succeeds,"
+    " the two are remembered together."
+)
+WORDS = {State.PROTO: "wished for"}  # all others are called as they are
+STYLES = {State.SEED: "green", State.DECAYING: "yellow", State.PROTO: "magenta", State.SUPERSEDED: "bright_black"}
+SHORT = 8  # the last letters of an id are the ones that differ
+_BAR = 10
+
+
+def print_mnests(found: Sequence[Mnest], now: datetime) -> None:
+    """A table, in the order given."""
+    rows = [
+        (each.id[-SHORT:], each.src, each.dst, f"{each.at(now):.2f}", bar(each.at(now)), each.uses,
+         f"{each.used.astimezone():%Y-%m-%d}", WORDS.get(each.state, each.state), ", ".join(each.tags))
+        for each in found
+    ]  # fmt: skip
+    styles = {place: STYLES[each.state] for place, each in enumerate(found) if each.state in STYLES}
+    print_table(("id", "from", "to", "weight", "", "uses", "last", "state", "tags"), rows, styles)
+
+
+def bar(weight: float) -> str:
+    """A weight as a line of ten."""
+    full = round(min(max(weight, 0.0), 1.0) * _BAR)
+    return "━" * full + "·" * (_BAR - full)
+
+
+def data(each: Mnest, now: datetime) -> dict[str, Any]:
+    """A mnest for JSON."""
+    return {
+        "id": each.id,
+        "from": each.src,
+        "from_version": each.src_version,
+        "to": each.dst,
+        "to_version": each.dst_version,
+        "weight": round(each.at(now), 4),
+        "uses": each.uses,
+        "first": to_text(each.first),
+        "last": to_text(each.used),
+        "decay_lambda": each.decay_lambda,
+        "state": each.state,
+        "tags": list(each.tags),
+        "signature": dict(each.signature) or None,
+    }

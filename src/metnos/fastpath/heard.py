@@ -1,0 +1,48 @@
+"""A request as fast paths see it: its words, its particulars, when it was asked, and the form that it has.
+
+The form is the canonical one with the quality of each particular, `what do <name.pdf> say`: what may lead to another
+plan makes another form. Rules: pure. Give the particulars with places as they are to be understood on this machine.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from metnos.fastpath.canonical import canonical
+from metnos.fastpath.readings import quality
+from metnos.fastpath.slots_records import Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One request; made by `of`."""
+
+    text: str
+    slots: tuple[Slot, ...]
+    now: datetime
+    form: str
+
+    @classmethod
+    def of(cls, text: str, slots: Sequence[Slot], now: datetime) -> "Heard":
+        ordered = sorted(slots, key=lambda slot: slot.start)
+        found = iter([quality(slot, now) for slot in ordered])
+        words = canonical(text, slots).split()
+        form = " ".join(_qualified(word, next(found, "")) if word[0] == "<" else word for word in words)
+        return cls(text, tuple(ordered), now, form)
+
+    def says(self, words: str) -> bool:
+        """Whether these words stand in the request, spelled so."""
+        place = self.text.find(words) if words else -1
+        while place >= 0 and not apart(self.text, place, place + len(words)):
+            place = self.text.find(words, place + 1)
+        return place >= 0
+
+
+def apart(text: str, start: int, end: int) -> bool:
+    """Whether a place in a text neither begins nor ends inside a word."""
+    inside = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
+    return not inside and not (end < len(text) and text[end].isalnum() and text[end - 1].isalnum())
+
+
+def _qualified(word: str, said: str) -> str:
+    return f"{word[:-1]}.{said}>" if said else word

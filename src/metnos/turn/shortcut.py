@@ -1,0 +1,113 @@
+"""Shortcuts in a turn: what fast paths say about a request, and whether one may answer in the planner's place.
+
+Rules: the arguments come from the request, always; a path whose executors are not the very ones it was learnt with, or
+that leaves something of the request out of account, does not answer. Whether one may is decided by the calibrated
+probability of being right. One request in so many is planned all the same, so that what stopped being right is noticed.
+Does not act: a shortcut is a plan like any other, and each of its steps still needs a permit.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from metnos.core.canon import canonical_json, sha256_hex
+from metnos.core.sections import FastpathSettings
+from metnos.fastpath import shape
+from metnos.fastpath.calibrate import may_answer
+from metnos.fastpath.mask import mask
+from metnos.fastpath.memory import Known, Memory
+from metnos.fastpath.records import FastPath, Mark, Match, State
+from metnos.turn.plan.records import Step, Tool
+from metnos.turn.scratch import Scratch
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """What fast paths say about a request. There are no steps where the path cannot be filled from it."""
+
+    path: FastPath
+    match: Match
+    steps: tuple[Step, ...]
+    may: bool  # whether it may answer
+    why: str
+
+    def data(self) -> dict[str, Any]:
+        """As it is kept in the trace."""
+        return {
+            "path": self.path.id,
+            "form": self.match.form,
+            "probability": round(self.match.probability, 5),
+            "exact": self.match.exact,
+            "state": str(self.path.state),
+            "passes": self.path.passes,
+            "may": self.may,
+            "why": self.why,
+            "steps": [{"executor": step.executor, "args": dict(step.args)} for step in self.steps],
+        }
+
+
+class Shortcuts:
+    """The fast paths of one workspace, ready to be asked. Threads may share it."""
+
+    def __init__(self, memory: Memory, settings: FastpathSettings) -> None:
+        self._memory = memory
+        self._settings = settings
+
+    @property
+    def on(self) -> bool:
+        return self._settings.use != "off"
+
+    def exact(self, asked: Scratch) -> Shortcut | None:
+        """The path that was asked for in the same words before, particulars apart. Needs no embedder."""
+        known = self._memory.known()
+        match = known.matcher.match(asked.canonical, mask(asked.request.text, asked.slots), None)
+        return self._shortcut(known, match, asked) if match is not None and match.exact else None
+
+    def alike(self, asked: Scratch) -> Shortcut | None:
+        """The path that was asked for in words of the same meaning. Loads the embedder; raises `ModelError`."""
+        said = mask(asked.request.text, asked.slots)
+        known, vector = self._memory.known_by_meaning(said)
+        if vector is None:
+            return None
+        match = known.matcher.match(asked.canonical, said, vector)
+        return self._shortcut(known, match, asked) if match is not None else None
+
+    def _shortcut(self, known: Known, match: Match, asked: Scratch) -> Shortcut:
+        path = known.paths[match.path]
+        steps, why = _steps(known, path, asked)
+        if not why:
+            verdict = may_answer(match, known.calibration, path, self._settings.wrong_share)
+            why = _first(
+                (path.state is not State.ACTIVE, f"the path is {path.state}: {path.reason}"),
+                (self._settings.use != "on", "fast paths may not answer: the setting fastpath.use says so"),
+                (self._is_checked(asked.request.id), "planned all the same, to see whether the path still agrees"),
+                (not verdict.may, verdict.why),
+            )
+            return Shortcut(path, match, steps, not why, why or verdict.why)
+        return Shortcut(path, match, (), False, why)
+
+    def _is_checked(self, turn: str) -> bool:
+        """One in so many, by the turn's id: the same turn is always either."""
+        return int(sha256_hex(turn.encode())[:8], 16) % self._settings.check_every == 0
+
+
+def mark_of(tool: Tool) -> Mark:
+    """What a path remembers of an executor."""
+    return Mark(tool.name, tool.version, sha256_hex(canonical_json(dict(tool.args))))
+
+
+def _steps(known: Known, path: FastPath, asked: Scratch) -> tuple[tuple[Step, ...], str]:
+    """The steps with this request's own arguments, or why there are none."""
+    for mark in path.marks:
+        tool = asked.tools.get(mark.name)
+        if tool is None:
+            return (), f"{mark.name} is not there"
+        if mark_of(tool) != mark:
+            return (), f"{mark.name} is not as it was when the path was learnt"
+    filled = shape.fill(path.shape, known.observed(path.id), asked.slots, asked.request.text)
+    if isinstance(filled, shape.Unresolved):
+        return (), filled.why
+    return tuple(Step(mark.name, args) for mark, args in zip(path.marks, filled, strict=True)), ""
+
+
+def _first(*reasons: tuple[bool, str]) -> str:
+    return next((why for holds, why in reasons if holds), "")
