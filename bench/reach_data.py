@@ -3,7 +3,7 @@
 The conversations of ``scenarios/reach.toml`` with the requests of ``tests/turn/heldout.toml`` between them, in order of
 time: each half of the time has half of either. Every turn runs end to end in a real workspace, without a language
 model; every question is answered with yes. A turn that the router cannot plan stays a case: what it should have chosen
-is known, and what was passed on in it was nothing.
+is known, and is the context of the turn after it, as if somebody else had planned it; what it passed on was nothing.
 """
 
 import contextlib
@@ -52,10 +52,12 @@ class Case:
     """One choice: the words it is made by, the executors whose output is at hand, and the right one."""
 
     sort: Sort
-    text: str
+    text: str  # of its clause
     slots: tuple[Slot, ...]
     context: tuple[str, ...]  # the one before it is the last
     right: str
+    whole: str  # the request that the clause is of
+    whole_slots: tuple[Slot, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,9 @@ def _texts(ask: Mapping[str, Any]) -> list[str]:
 
 def _mixed(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:
     """Both in their order, evenly mixed."""
-    places = [(at / len(each), number, item) for number, each in enumerate((one, other)) for at, item in enumerate(each)]
+    places = [
+        (at / len(each), number, item) for number, each in enumerate((one, other)) for at, item in enumerate(each)
+    ]
     return [item for _, _, item in sorted(places, key=lambda place: place[:2])]
 
 
@@ -125,6 +129,7 @@ def _mixed(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:
 
 def _conversation(opened: app.App, home: Path, sayings: Sequence[_Said], first_half: bool) -> Iterator[Taken]:
     last: Trace | None = None
+    before: tuple[str, ...] = ()
     for said in sayings:
         request = opened.turns.request(
             said.text, principal=_OWNER, cwd=home, conversation=last.conversation if last else ""
@@ -136,20 +141,21 @@ def _conversation(opened: app.App, home: Path, sayings: Sequence[_Said], first_h
         trace = opened.medium.load(request.id)
         ran = tuple(step.executor for step in trace.steps if step.ok)
         runs = said.runs if said.runs is not None else (ran if trace.state is State.DONE else ())
+        fed = {passing.dst for passing in trace.passings}
         back = not said.fresh if said.runs is not None else "{{last" in str(trace.plan)
         yield Taken(
             at=trace.closed,
             first_half=first_half,
             facts=opened.medium.facts(trace.id),
             across=_across(last, trace),
-            cases=tuple(_cases(said.text, runs, _ran(last), back, request.asked, home)),
+            cases=tuple(
+                case
+                for case in _cases(said.text, runs, before, back, request.asked, home)
+                if said.runs is not None or case.sort is not Sort.WITHIN or case.right in fed
+            ),
             as_meant=said.runs is None or ran == runs,
         )
-        last = trace
-
-
-def _ran(trace: Trace | None) -> tuple[str, ...]:
-    return tuple(step.executor for step in trace.steps if step.ok) if trace else ()
+        last, before = trace, ran or runs
 
 
 def _across(last: Trace | None, trace: Trace) -> tuple[Passing, ...]:
@@ -170,12 +176,16 @@ def _cases(
 ) -> Iterator[Case]:
     slots = extract(text, now=now, home=home, cwd=home)
     clauses = split(text, slots, swallows)
-    own = [(clause.text, clause.slots) for clause in clauses] if len(clauses) == len(runs) else [(text, slots)] * len(runs)
+    own = (
+        [(clause.text, clause.slots) for clause in clauses]
+        if len(clauses) == len(runs)
+        else [(text, slots)] * len(runs)
+    )
     for place, ((said, found), right) in enumerate(zip(own, runs, strict=True)):
         if place:
-            yield Case(Sort.WITHIN, said, found, tuple(runs[:place]), right)
+            yield Case(Sort.WITHIN, said, found, tuple(runs[:place]), right, text, slots)
         elif before:
-            yield Case(Sort.FOLLOW if back else Sort.FRESH, said, found, before, right)
+            yield Case(Sort.FOLLOW if back else Sort.FRESH, said, found, before, right, text, slots)
 
 
 # -- the workspace and its home

@@ -56,7 +56,7 @@ def test_everything_that_lists_speaks_json() -> None:
         "config set", "config path", "completion", "executor new", "executor test", "executor sign", "executor rebuild",
         "executor enable", "executor disable", "executor quarantine", "executor revoke", "executor panic",
         "inbox approve", "inbox refuse", "inbox edit", "policy grant", "policy revoke",
-        "turns forget", "feedback", "model use", "model get", "model key", "model test",
+        "turns forget", "feedback", "mnestome export", "model use", "model get", "model key", "model test",
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from metnos.fastpath.heard import Heard
 from metnos.fastpath.log import Log, Pass, path_id
 from metnos.fastpath.records import Mark
 from metnos.fastpath.shape import CONSTANT, Filled, Learnt, Seen, Unresolved, fill, learn
+from metnos.fastpath.states import Judge
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -58,6 +59,9 @@ def passed(
         constants=found.constants,
         **other,
     )
+
+
+JUDGE = Judge(0.01, lambda _: (True, "sure"), lambda _: "", mark)
 
 
 def key_of(one: Pass) -> str:

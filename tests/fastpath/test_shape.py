@@ -7,86 +7,19 @@ from hypothesis import strategies as st
 
 from fastpath.pathing import filled, hear, learnt, why
 from fastpath.reading import NOW
-from metnos.fastpath.heard import Heard
 from metnos.fastpath.shape import CONSTANT, Learnt, Seen, Unresolved, fill, learn, observe, refers_back, takes
-from metnos.fastpath.slots import extract
-from metnos.turn.plan.fill_files import Ground, resolved
-from turn.plan import routing
 
 FIND = "find the PDFs in ~/inbox"
+REQUESTS = [
+    FIND,
+    "move One.pdf and two.pdf to my pictures",
+    "remind me in 2 hours to call the dentist",
+    "what is 15% of 1250 plus 3.5 squared?",
+    "list the PDFs in ~/inbox that I changed yesterday",
+    "replace 'Foo' by 'bar' in b.txt",
+    "quanti giorni tra il 1 marzo e il 15 agosto 2026?",
+]
 FOUND = {"path": "~/inbox", "pattern": "*.pdf"}
-
-
-# -- the same form, other particulars
-
-
-def heard_there(text: str) -> Heard:
-    """As a turn hears it: places as they are to be understood on that machine."""
-    found = extract(text, now=routing.NOW, home=routing.HOME, cwd=routing.CWD)
-    ground = Ground(routing.CWD, routing.HOME, routing.THERE.__contains__)
-    return Heard.of(text, resolved(found, ground), routing.NOW)
-
-
-PAIRS = [
-    ("zip my thesis folder", "zip my Pictures folder"),
-    ("are report.txt and old.txt the same?", "are a.txt and B.txt the same?"),
-    ("what date is 90 days from today?", "what date is 12 days from today?"),
-    ("quanti giorni ci sono tra il 1 marzo e il 15 agosto 2026?", "quanti giorni ci sono tra il 3 aprile e il 7 luglio 2026?"),
-    ("what is 15% of 1250 plus 3.5 squared?", "what is 20% of 99 plus 7 squared?"),
-    ("quanto fa 12.50 per 3 diviso 7?", "quanto fa 8,25 per 4 diviso 2?"),
-    ("convert logo.png to jpeg and put it in Web", "convert Foto.bmp to png and put it in Site"),
-    ("turn report.xlsx into a CSV file", "turn Sales.xlsx into a CSV file"),
-    ("how many kilometres are 26.2 miles?", "how many kilometres are 10 miles?"),
-    ("quali sono le venti parole più usate in diario.md?", "quali sono le dieci parole più usate in note.txt?"),
-    ("annulla i promemoria 1 e 4", "annulla i promemoria 2 e 9"),
-    ("how large is the picture holiday.jpg?", "how large is the picture ~/Pictures/cat.png?"),
-    ("unzip photos.zip into Pictures", "unzip docs.tar.gz into ~/Documents"),
-    ("read me the article at https://example.org/news", "read me the article at https://example.org/News/Wine?x=1"),
-    (FIND, "find the PDFs in my downloads"),
-    ("what are the ten largest files in my home?", "what are the five newest files in Documents?"),
-    ("find the photos in Foto older than a year", "find the photos in ~/Video older than 3 months"),
-    ("cerca negli appunti 'riunione di condominio'", "cerca negli appunti 'Lista della Spesa'"),
-    ("make a folder called Taxes 2026 in my documents", "make a folder called Recipes in my documents"),
-    ("move invoice.pdf and receipt.pdf to my documents", "move One.pdf and two.pdf to my pictures"),
-    ("read lines 100 to 120 of server.log", "read lines 3 to 9 of app.log"),
-    ("replace 'colour' by 'color' in draft.txt", "replace 'Foo' by 'bar' in b.txt"),
-    ("remind me in 2 hours to call the dentist", "remind me in 45 minutes to call the dentist"),
-    ("ricordami domani alle 9 di pagare l'affitto", "ricordami lunedì alle 18 di pagare l'affitto"),
-    ("save 'buy milk' as shopping.txt", "save 'Bob' as calls.txt"),
-    ("which files in ~/Downloads are bigger than 5 MB?", "which files in Documents are bigger than 2 GB?"),
-    ("list the PDFs in ~/inbox that I changed yesterday", "list the PDFs in ~/b that I changed last Friday"),
-    ("total quantity in ~/data/sales.csv", "total quantity in ~/other.csv"),
-    ("rename ~/Desktop/a.txt to alpha.txt", "rename ~/Documents/letter.txt to mail.txt"),
-    ("note that the plumber comes on Tuesday", "note that the plumber comes on Friday"),
-    ("find the PDFs in ~/inbox and extract their text", "find the PDFs in ~/b and extract their text"),
-    ("rows of x.csv with quantity above 4, sorted by quantity", "rows of y.csv with quantity above 7, sorted by quantity"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("seen", "asked"), PAIRS)
-def test_a_request_with_other_particulars_gets_what_the_router_would_plan(seen: str, asked: str) -> None:
-    planned, wanted = routing.calls(routing.route(seen)), routing.calls(routing.route(asked))
-    assert planned
-    assert [name for name, _ in planned] == [name for name, _ in wanted]
-    known = heard_there(seen)
-    shape = learn([args for _, args in planned], known)
-    assert isinstance(shape, Learnt), shape
-    observed = {place: Seen(value, CONSTANT) for place, value in shape.constants.items()}
-    assert fill(shape.shape, observed, heard_there(asked), known.form) == tuple(args for _, args in wanted)
-
-
-def test_nearly_every_plan_of_the_router_is_learnt_and_gives_itself_again() -> None:
-    learnable = 0
-    plans = [(route["say"], routing.calls(routing.route(route["say"]))) for route in routing.table()]
-    plans = [(say, calls) for say, calls in plans if calls and routing.route(say).kind == "steps"]
-    for say, calls in plans:
-        heard = heard_there(say)
-        shape = learn([args for _, args in calls], heard)
-        if isinstance(shape, Learnt):
-            learnable += 1
-            observed = {place: Seen(value, CONSTANT) for place, value in shape.constants.items()}
-            assert fill(shape.shape, observed, heard, heard.form) == tuple(args for _, args in calls), say
-    assert learnable >= 0.97 * len(plans)
 
 
 # -- what must not be filled
@@ -153,12 +86,12 @@ def test_another_spelling_is_for_a_planner() -> None:
     assert "Spese" in why(filled(shape, said, "read the sheet SPESE of a.xlsx"))
 
 
-@pytest.mark.parametrize("name", ["~/Fotos/ÜBER uns", "~/MiXeD.Case", "~/日本語", "~/e\u0301te\u0301", "~/a'b"])
-def test_particulars_keep_their_spelling(name: str) -> None:
-    said, asked = 'write "x" into ~/a', f'write "{name}" into ~/b'
-    found = filled(learnt(said, {"text": "x\n", "path": "~/a"}), said, asked.replace("write", "write"))
-    expected: Any = ({"text": f"{name}\n", "path": "~/b"},)
-    assert found == expected or (" " in name and isinstance(found, Unresolved))
+@pytest.mark.parametrize("text", ["ÜBER", "MiXeDcAsE", "日本語", "e\u0301te\u0301", "straße", "ﬁn", "İı"])
+def test_particulars_keep_their_spelling(text: str) -> None:
+    said = 'write "x" into ~/a'
+    shape = learnt(said, {"text": "x\n", "path": "~/a"})
+    asked = f'write "{text}" into ~/B{text}'
+    assert filled(shape, said, asked) == ({"text": f"{text}\n", "path": f"~/B{text}"},)
 
 
 def test_an_unsaid_value_is_used_after_three_equal_passes_and_for_the_same_form_only() -> None:
@@ -175,6 +108,20 @@ def test_a_particular_that_no_argument_takes_must_be_the_same() -> None:
     shape = learnt(said, {"path": "~/a.png", "format": "jpeg"})
     assert filled(shape, said, "make a jpg copy of ~/b.png") == ({"path": "~/b.png", "format": "jpeg"},)
     assert "jpg" in why(filled(shape, said, "make a gif copy of ~/b.png"))
+
+
+def test_a_particular_that_is_left_over_is_not_ignored() -> None:
+    said = "pack two things in ~/x"
+    shape = learnt(said, {"path": "~/x"})
+    assert filled(shape, said, "pack two things in ~/y") == ({"path": "~/y"},)
+    assert "'5'" in why(filled(shape, said, "pack two things 5 in ~/y"))
+
+
+def test_words_that_stood_together_must_stand_together() -> None:
+    said = "jot down: pay 5 euro"
+    shape = learnt(said, {"text": "pay 5 euro"})
+    assert filled(shape, said, "jot down: pay 7 euro") == ({"text": "pay 7 euro"},)
+    assert "order" in why(filled(shape, said, "jot down: 7 euro pay"))
 
 
 def test_what_is_reckoned_from_a_day_in_an_unknown_way_is_not_learnt() -> None:
@@ -213,7 +160,6 @@ def test_two_particulars_that_say_the_same_are_not_told_apart() -> None:
 def test_a_goal_is_not_a_source() -> None:
     said = "copy ~/a to ~/b"
     shape = learnt(said, {"path": "~/a", "to": "~/b"})
-    assert filled(shape, said, "copy to ~/y the file ~/x") in (({"path": "~/x", "to": "~/y"},),) or True
     assert filled(shape, said, "copy ~/x to ~/y") == ({"path": "~/x", "to": "~/y"},)
     assert isinstance(filled(shape, said, "copy ~/x"), Unresolved)
 
@@ -263,9 +209,7 @@ _values = st.recursive(
 )
 
 
-@given(
-    st.sampled_from([seen for seen, _ in PAIRS]), st.lists(st.dictionaries(st.text(max_size=4), _values), max_size=3)
-)
+@given(st.sampled_from(REQUESTS), st.lists(st.dictionaries(st.text(max_size=4), _values), max_size=3))
 def test_whatever_is_learnt_gives_itself_again(text: str, plan: list[dict[str, Any]]) -> None:
     heard = hear(text)
     shape = learn(plan, heard)

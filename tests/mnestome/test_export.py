@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from metnos.mnestome.export import COLOURS, Graph, Kind, gather, to_dot, to_graphml, to_json
 from metnos.mnestome.mnest import Mnest
 from metnos.mnestome.rules import State
+from support import ROOT
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 ATTACKS = (
@@ -111,6 +112,13 @@ def test_the_keys_of_the_json_are_the_documented_ones() -> None:
     ]
     assert list(data["edges"][0]) == [*keys, "tags", "summary"]
     assert next(each for each in data["edges"] if each["dst"] == "sign_files")["summary"] == "Sign a file."
+
+
+def test_every_key_and_state_is_on_the_owners_page() -> None:
+    page = (ROOT / "docs" / "mnestome.md").read_text(encoding="utf-8")
+    data = json.loads(to_json(some()))
+    for key in {*data, *data["nodes"][0], *data["edges"][0], *Kind, *State} - {"nodes", "edges"}:
+        assert f"`{key}`" in page, key
 
 
 # -- GraphML

@@ -1,6 +1,5 @@
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,36 +8,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grimoire.traces import trace
-from metnos.core.clock import MovableClock, from_text
+from metnos.core.clock import MovableClock
 from metnos.core.ids import made_at
 from metnos.grimoire.medium import MIGRATIONS as MEDIUM
-from metnos.grimoire.medium import Medium
+from metnos.grimoire.medium import Facts, Medium
 from metnos.grimoire.trace import Desired
-from metnos.mnestome import proto
-from metnos.mnestome.rules import Event, Kind, replay
+from metnos.grimoire.trace import State as Ended
+from metnos.mnestome import proto, record
+from metnos.mnestome.lists import history
+from metnos.mnestome.rules import Event, replay
 from metnos.mnestome.schema import MIGRATIONS
 from metnos.store.db import Database
+from mnestome.turns import DAY, START, Turn, Wish
 from support import at_once
 
-START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-DAY = timedelta(days=1)
 
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    name: str = "sign_files"
-    source: str = "request"
-    source_version: str = ""
-    signature: Mapping[str, Any] = field(default_factory=lambda: {"summary": "sign files", "inputs": ["path"]})
-
-
-def wish(db: Database, turn: str, ts: datetime = START, *wishes: Wish) -> bool:
-    return proto.record_wishes(db, wishes or (Wish(),), turn, ts)
+def wish(db: Database, turn: str, ts: datetime = START, *wishes: Wish, tags: Sequence[str] = ()) -> bool:
+    return record.record_turn(db, Turn(turn, ts, desired=wishes or (Wish(),), tags=tags))
 
 
 def events(db: Database, key: str) -> list[Event]:
-    found = db.query("SELECT ts, kind, delta FROM events WHERE mnest_id = ? ORDER BY id", (key,))
-    return [Event(from_text(ts), Kind(kind), delta) for ts, kind, delta in found]
+    return [change.event for change in history(db, key)]
 
 
 def test_the_first_wish(db: Database) -> None:
@@ -69,14 +59,14 @@ def test_a_turn_counts_once_however_often_it_is_applied(db: Database) -> None:
 
 
 def test_a_turn_without_a_wish_is_marked_too(db: Database) -> None:
-    assert proto.record_wishes(db, (), "T1", START) is True
-    assert proto.unapplied(db, ["T2", "T1", "T0"]) == ["T2", "T0"]
+    assert record.record_turn(db, Turn("T1")) is True
+    assert record.unapplied(db, ["T2", "T1", "T0"]) == ["T2", "T0"]
     assert proto.protos(db) == []
 
 
 def test_the_record_of_a_turn_fits(db: Database) -> None:
     desired = Desired("count_words", "read_files", "1.0.0", {"summary": "count words"})
-    proto.record_wishes(db, [desired], "T1", START, tags=("text",))
+    record.record_turn(db, Facts("T1", START, Ended.DONE, (), (desired,), ("text",)))
     (found,) = proto.protos(db)
     assert (found.source, found.source_version, found.tags) == ("read_files", "1.0.0", ("text",))
 
@@ -111,7 +101,7 @@ def test_what_is_no_name_is_left_out_and_stops_nothing(db: Database, odd: Wish) 
 
 def test_a_model_that_rambles_is_bounded(db: Database) -> None:
     many = [Wish(f"wish_{'x' * number}", signature={"summary": "s" * 100_000}) for number in range(50)]
-    proto.record_wishes(db, many, "T1", START, tags=["t" * 1000] * 100)
+    wish(db, "T1", START, *many, tags=["t" * 1000] * 100)
     found = proto.protos(db)
     assert len(found) == 16
     assert all(len(each.summary) == 64 and len(each.tags) <= 16 for each in found)
@@ -166,20 +156,19 @@ class TestCatchingUp:
     @staticmethod
     def apply(db: Database, medium: Medium, *, again: int = 0, most: int = 99) -> None:
         """As far as a process gets before it dies: it acknowledges only if it sees the end."""
-        offered = medium.pending(proto.PROJECTION, again=again)
-        for turn in proto.unapplied(db, offered)[:most]:
-            facts = medium.facts(turn)
-            proto.record_wishes(db, facts.desired, turn, facts.closed, facts.tags)
+        offered = medium.pending(record.PROJECTION, again=again)
+        for turn in record.unapplied(db, offered)[:most]:
+            record.record_turn(db, medium.facts(turn))
         if most > len(offered):
-            medium.applied(proto.PROJECTION, *offered)
+            medium.applied(record.PROJECTION, *offered)
 
     def test_a_process_that_dies_on_the_way_costs_nothing(self, db: Database, medium: Medium) -> None:
         for most in (1, 0, 2):
             self.apply(db, medium, most=most)
-        assert len(medium.pending(proto.PROJECTION)) == 4
+        assert len(medium.pending(record.PROJECTION)) == 4
         for _ in range(2):
             self.apply(db, medium)
-        assert medium.pending(proto.PROJECTION) == []
+        assert medium.pending(record.PROJECTION) == []
         assert [each.uses for each in proto.protos(db)] == [4]
 
     def test_what_a_power_cut_took_is_brought_back(self, db: Database, medium: Medium, tmp_path: Path) -> None:
@@ -197,7 +186,7 @@ class TestCatchingUp:
         self.apply(db, medium)
         medium.redact("T1")
         lost = Database(tmp_path / "another.sqlite", MIGRATIONS)
-        medium.offer_again(proto.PROJECTION)
+        medium.offer_again(record.PROJECTION)
         self.apply(lost, medium)
         assert [(each.uses, each.weight) for each in proto.protos(lost)] == [
             (each.uses, each.weight) for each in proto.protos(db)

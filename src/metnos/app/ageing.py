@@ -1,17 +1,19 @@
-"""The ager of a workspace: who was there, what the catalog holds, who is asked, and what is kept of the month.
+"""The ager of a workspace: what became of executors, who was there, who is asked, and what is kept of the month.
 
-Rules: one pass is safe to repeat at any point. What lies on the way out is put before the owner once, and archived when
-they say so. The month's snapshot comes after the pass and before past years leave the file.
+Rules: one pass is safe to repeat at any point. What is on its way out is put before the owner once, and archived when
+they say so. The month's snapshot comes after the pass, before past years leave the file and its gaps are closed.
 """
 
+import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from metnos.app import tables
+from metnos.app import learning, tables
 from metnos.core.canon import Json, canonical_json, sha256_hex
-from metnos.core.errors import InboxError
+from metnos.core.errors import InboxError, StoreBusy, StoreFull
 from metnos.grimoire.activity import Activity
 from metnos.grimoire.trace import Kept
 from metnos.law.audit_line import Entry
@@ -55,18 +57,27 @@ class Report:
 def age(app: "App", *, dry_run: bool = False, progress: Progress = _quiet) -> Report:
     """Let the mnestome age, ask what there is to ask, and keep the month."""
     now, db = app.clock.now(), app.catalog.db
-    activity = Activity.until(app.medium.db, now)
-    weigh = partial(progress, "weighing")
-    aged = ager.Ager(db, past(app)).age(now, activity.days_after, dry_run=dry_run, progress=weigh)
-    kept = snapshots(app)
+    if not dry_run:
+        learning.follow_executors(app)
+    there = Activity.until(app.medium.db, now).days_after
+    watch = partial(progress, "weighing mnests")
+    aged = ager.Ager(db, past(app), learning.mnest_rules(app)).age(now, there, dry_run=dry_run, progress=watch)
     if dry_run:
-        return Report(aged, asked=len(aged.proposals), snapshot=kept.due(now) or "")
-    asked = _ask(app, aged.proposals)
+        return Report(aged, asked=len(aged.proposals), snapshot=snapshots(app).due(now) or "")
+    return _keep(app, now, Report(aged, _ask(app, aged.proposals)), progress)
+
+
+def _keep(app: "App", now: datetime, report: Report, progress: Progress) -> Report:
+    """What is kept of the month, and what leaves the living file."""
+    db, kept = app.catalog.db, snapshots(app)
     made = kept.make(now)
     packed = kept.pack(now)
     moved = past(app).move(db, now, lambda done: progress("moving events of past years", done, 0))
-    saved = compact(db.path, app.settings.store.busy_timeout_s) if made else 0
-    return Report(aged, asked, made.month if made else "", packed, moved, saved)
+    saved = 0
+    if made:
+        with contextlib.suppress(StoreBusy, StoreFull):  # gaps in a file do no harm: the next month closes them
+            saved = compact(db.path, app.settings.store.busy_timeout_s)
+    return replace(report, snapshot=made.month if made else "", packed=packed, moved=moved, saved=saved)
 
 
 def job(app: "App") -> Done:
@@ -86,7 +97,7 @@ def job(app: "App") -> Done:
 
 def past(app: "App") -> Past:
     """The events of past years."""
-    return Past(app.workspace.events_db, busy_timeout_s=app.settings.store.busy_timeout_s, clock=app.clock)
+    return app.past
 
 
 def snapshots(app: "App") -> Snapshots:
@@ -135,4 +146,5 @@ def put_back(app: "App", month: str, busy: Callable[[], bool]) -> Rewound:
         if app.medium.load(turn).kept is not Kept.WHOLE:
             proto.forget_turn(db, turn)  # a snapshot remembers words that were forgotten since
     app.medium.offer_again(record.PROJECTION)
+    learning.catch_up_or_later(app)
     return done

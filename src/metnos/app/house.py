@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from metnos.executors.run import Runner
     from metnos.executors.trash import Trash
     from metnos.executors.undo import Undo
+    from metnos.fastpath.memory import Memory
     from metnos.grimoire.medium import Medium
     from metnos.mnestome.past import Past
     from metnos.models.embed import Embedder
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from metnos.turn.act import Door
     from metnos.turn.loop import Turns
     from metnos.turn.purse import Purses
+    from metnos.turn.shortcut import Shortcuts
+    from metnos.turn.tools import Toolbox
 
 SETTING_CHANGED = "setting changed"
 
@@ -198,6 +201,33 @@ class App:
         return db, self.workspace.undo_store, trash, self._refuse, UlidMaker(self.clock)
 
     # -- what thinks and remembers
+
+    @cached_property
+    def toolbox(self) -> "Toolbox":
+        """What turns can choose from."""
+        from metnos.turn.tools import Toolbox
+
+        return Toolbox(self.catalog, lambda: self.embedder, self.workspace.vectors)
+
+    @cached_property
+    def multi_tool_db(self) -> Database:
+        """Fast paths of several executors."""
+        from metnos.fastpath import schema
+
+        return self._database(self.workspace.multi_tool_db, schema.MIGRATIONS_L2, Durability.NORMAL)
+
+    @cached_property
+    def fast(self) -> "Memory":
+        """What is known of fast paths."""
+        from metnos.app import paths
+
+        return paths.memory(self)
+
+    @property
+    def shortcuts(self) -> "Shortcuts | None":
+        from metnos.turn.shortcut import Shortcuts
+
+        return None if self.settings.fastpath.use == "off" else Shortcuts(self.fast, self.settings.fastpath)
 
     @cached_property
     def past(self) -> "Past":

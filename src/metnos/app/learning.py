@@ -7,9 +7,11 @@ applied. A turn that is recorded is over, also when what learns is busy or its d
 import contextlib
 from typing import TYPE_CHECKING
 
+from metnos.app import paths
 from metnos.core.errors import StoreError
 from metnos.executors import index
-from metnos.mnestome import ager, record, seeds, states
+from metnos.fastpath import log
+from metnos.mnestome import ager, proto, record, seeds, states
 from metnos.mnestome.rules import Rules
 from metnos.mnestome.states import Standing
 
@@ -28,12 +30,22 @@ def catch_up(app: "App") -> int:
     for turn in record.unapplied(db, offered):
         done += record.record_turn(db, app.medium.facts(turn), rules)
     app.medium.applied(record.PROJECTION, *offered)
+    done = max(done, paths.catch_up(app, AGAIN))
+    paths.hold_against(app)
     return done
 
 
 def offer_again(app: "App") -> None:
     """What learns has lost its files: every turn is offered to it anew."""
-    app.medium.offer_again(record.PROJECTION)
+    for projection in (record.PROJECTION, log.PROJECTION):
+        app.medium.offer_again(projection)
+
+
+def forget_turn(app: "App", turn: str) -> None:
+    """Take out the words that what learns has from a turn only: wishes, and forms of requests."""
+    proto.forget_turn(app.catalog.db, turn)
+    for each in app.fast.logs:
+        each.forget_turn(turn, app.clock.now())
 
 
 def catch_up_or_later(app: "App") -> None:

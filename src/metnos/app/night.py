@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
-from metnos.app import learning, turning
+from metnos.app import ageing, learning, paths, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.night import backups, desktop, reminders
@@ -40,6 +40,13 @@ def jobs(app: App) -> tuple[Job, ...]:
     """What is done every night, in this order: first what brings records up to date, last what copies them."""
     found = [
         Job("catch_up", "catching up on what turns left to do", partial(_catch_up, app)),
+        Job("ager", "letting the mnestome age", partial(ageing.job, app)),
+        Job("fast_paths", "judging fast paths", partial(paths.nightly, app)),
+        Job(
+            "multi_tool_promote",
+            "looking for sequences that deserve an executor",
+            partial(paths.promote_pipelines, app),
+        ),
         Job("conversations", "summarising old conversations", partial(_retain, app)),
         Job("uses", "forgetting old uses of executors", partial(_forget_uses, app)),
         Job("undo", "forgetting what is too old to be undone", partial(_prune_undo, app)),

@@ -19,7 +19,6 @@ from metnos.models.budget import Budget, Meter
 from metnos.models.chat import Message, Prompt
 from metnos.night.notices import News, Notices
 from metnos.turn.loop import Parts, Turns
-from metnos.turn.tools import Toolbox
 
 if TYPE_CHECKING:
     from metnos.app.house import App
@@ -41,14 +40,14 @@ def build(app: "App") -> Turns:
     return Turns(
         Parts(
             door=app.door,
-            toolbox=Toolbox(app.catalog, lambda: app.embedder, app.workspace.vectors),
+            toolbox=app.toolbox,
             medium=app.medium,
             clock=app.clock,
             settings=settings.turn,
             memory=settings.memory,
             purses=app.purses,
             head=lambda: head.build(app.workspace),
-            shortcuts=None,
+            shortcuts=app.shortcuts,
             learnt=partial(learning.catch_up_or_later, app),
         )
     )

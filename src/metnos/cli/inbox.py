@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from metnos.app import App, turning
+from metnos.app import App, ageing, turning
 from metnos.cli import FAILED, FINE, Choice, asking
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table
@@ -113,6 +113,9 @@ def _carry_out(app: App, item: Item) -> int:
     """Do what was approved: go on with the turn that waited for it, or make the one call, or keep the one line."""
     if item.kind == turning.PROMOTION:
         turning.promote(app, item)
+        return FINE
+    if item.kind == ageing.ARCHIVAL:
+        ageing.archive(app, item)
         return FINE
     if item.kind != ACT:
         return FINE

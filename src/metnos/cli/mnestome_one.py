@@ -144,7 +144,8 @@ def _row(changes: Sequence[Change]) -> tuple[object, ...]:
     if len(changes) > 1:
         when, what = f"{when} to {last.event.ts.astimezone():%Y-%m-%d}", f"faded, {counted(len(changes), 'time')}"
     elif first.new_state:
-        what = f"became {WORDS.get(first.new_state, first.new_state)}"
+        verb = "born" if first.event.kind is Kind.REINFORCE else "became"
+        what = f"{verb} {WORDS.get(first.new_state, first.new_state)}"
     deltas = [each.event.delta for each in changes if each.event.delta is not None]
     why = first.event.reason + (f" (turn {first.turn})" if first.turn else "")
     return when, what, f"{sum(deltas):+.3f}" if deltas else "", f"{last.weight:.3f}", why
@@ -154,12 +155,12 @@ def _print_head(found: Mnest, now: datetime) -> None:
     click.secho(f"{inert(found.src)} → {inert(found.dst)}", bold=True, nl=False)
     click.echo(f"  {found.id}")
     versions = f"{found.src_version or 'no version'} → {found.dst_version or 'does not exist yet'}"
-    half = math.log(2) / found.decay_lambda
+    half = int(math.log(2) / found.decay_lambda)
     click.echo(
         f"{WORDS.get(found.state, found.state)}, weighs {found.at(now):.3f}, {counted(found.uses, 'use')}, {versions}"
     )
     listed = f"; tags: {', '.join(found.tags)}" if found.tags else ""
-    click.echo(f"fades to half in {half:.0f} days{inert(listed)}")
+    click.echo(f"fades to half in {half} days{inert(listed)}")
     if found.state is State.PROTO and found.summary:
         click.echo(f"should: {inert(' '.join(found.summary.split()))}")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from metnos.app import learning
 from metnos.cli import Choice
 from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
@@ -94,11 +95,9 @@ def forget(choice: Choice, turn: str, yes: bool) -> None:
         return
     if not yes:
         confirm(f"Forget turn {trace.id} for good?")
-    from metnos.mnestome.proto import forget_turn  # what it wished for has words of it too
-
     with app.audit.act(Entry(FORGOTTEN, {"turn": trace.id})):
         app.medium.redact(trace.id)
-        forget_turn(app.catalog.db, trace.id)
+        learning.forget_turn(app, trace.id)
     click.echo(f"Forgotten: turn {trace.id}")
 
 

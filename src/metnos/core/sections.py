@@ -120,8 +120,8 @@ class MnestomeSettings(Section):
     fading: str = Field(
         "",
         pattern=r"^(\s*[^\s=,]+\s*=\s*(0\.\d*[1-9]\d*|[1-9](\.\d+)?)\s*(,|$))*$",
-        description="How fast mnests with a tag fade, a day, such as `invoice=0.01, photo=0.03`. All others: 0.018, which"
-        " halves a weight in about 38 days.",
+        description="How fast mnests with a tag fade, a day, such as `invoice=0.01, photo=0.03`. All others: 0.018,"
+        " which halves a weight in about 38 days.",
     )
 
     @property

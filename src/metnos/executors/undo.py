@@ -72,6 +72,10 @@ class Undo:
         """What executors did, the newest first. What is still going on is not listed."""
         return [self._action(row) for row in self._journal.roots(limit) if row.state != OPEN]
 
+    def undone_turns(self) -> list[str]:
+        """The turns of which something was undone and not redone, each once."""
+        return self._journal.undone_turns()
+
     def find(self, prefix: str) -> Action:
         """The one action whose id begins so."""
         return self._action(self._journal.find(prefix))

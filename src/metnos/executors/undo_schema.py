@@ -200,6 +200,14 @@ class Journal:
         sql = "SELECT root FROM actions WHERE inverse = 1 GROUP BY root ORDER BY max(seq) DESC"
         return [root for (root,) in self._db.query(sql)]
 
+    def undone_turns(self) -> list[str]:
+        """The turns of actions that were undone, and not redone since."""
+        sql = (
+            "SELECT DISTINCT a.turn FROM actions a JOIN (SELECT root, inverse, max(seq) FROM actions"
+            " WHERE state = 'closed' GROUP BY root) last ON last.root = a.id WHERE last.inverse = 1 AND a.turn <> ''"
+        )
+        return [turn for (turn,) in self._db.query(sql)]
+
     def family(self, root: str) -> list[ActionRow]:
         """An action, then every undo and redo of it, in order."""
         sql = f"SELECT {_ACTION} FROM actions WHERE root = ? ORDER BY seq"  # noqa: S608

@@ -83,6 +83,7 @@ def join(links: Sequence[Turned]) -> Pass | Unresolved:
         plan_ms=sum(link.plan_ms for link in links),
         plan_usd=sum(link.plan_usd for link in links),
         origin=PROJECTION,
+        links=tuple(link.turn for link in links[:-1]),
     )
 
 

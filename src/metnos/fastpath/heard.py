@@ -4,13 +4,14 @@ The form is the canonical one with the quality of each particular, `what do <nam
 plan makes another form. Rules: pure. Give the particulars with places as they are to be understood on this machine.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from metnos.fastpath.canonical import canonical
 from metnos.fastpath.readings import quality
-from metnos.fastpath.slots_records import Slot
+from metnos.fastpath.slots_records import Kind, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,19 @@ class Heard:
         words = canonical(text, slots).split()
         form = " ".join(_qualified(word, next(found, "")) if word[0] == "<" else word for word in words)
         return cls(text, tuple(ordered), now, form)
+
+    def data(self) -> list[dict[str, Any]]:
+        """Its particulars as they are kept."""
+        return [{**asdict(slot), "kind": str(slot.kind)} for slot in self.slots]
+
+    @classmethod
+    def from_data(cls, text: str, slots: Sequence[Mapping[str, Any]], now: datetime) -> "Heard | None":
+        """A request that was kept; nothing if not all of it was."""
+        try:
+            kept = [Slot(**{**each, "kind": Kind(each["kind"]), "also": tuple(each["also"])}) for each in slots]
+        except (TypeError, KeyError, ValueError):
+            return None
+        return cls.of(text, kept, now) if all(text[slot.start : slot.end] == slot.text for slot in kept) else None
 
     def says(self, words: str) -> bool:
         """Whether these words stand in the request, spelled so."""

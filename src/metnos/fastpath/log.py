@@ -7,16 +7,16 @@ that were learnt with another version go back to shadow when a pass brings the n
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from metnos.core.canon import canonical_json, sha256_hex
+from metnos.core.canon import canonical_json
 from metnos.core.clock import from_text, to_text
-from metnos.fastpath.records import FastPath, Form, Mark, State
+from metnos.fastpath.log_records import Event, Judged, Pass, agreed, blob, marks_text, path_id, path_of
+from metnos.fastpath.records import FastPath, Form, State
 from metnos.fastpath.schema import L1, L2
-from metnos.fastpath.shape import Seen, Shape, observe
+from metnos.fastpath.shape import Seen, observe
 from metnos.store.db import Database, Row, Transaction
 
 if TYPE_CHECKING:
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+__all__ = ["CHANGED", "PROJECTION", "Event", "Judged", "Log", "Pass", "path_id"]
+
 PROJECTION = "fastpath"
 CHANGED = "its executors changed"
+_NOTHING = (None, "{}")
 _REASON = 400  # characters
 _COUNTED = {
     "agree": "UPDATE fast_paths SET agreed = agreed + 1 WHERE path = ?",
@@ -37,43 +40,6 @@ _COUNTED = {
 _COLUMNS = "path, marks, shape, state, reason, passes, agreed, disagreed, hits, wrong, plan_ms, plan_usd"
 _PATH = f"SELECT {_COLUMNS} FROM fast_paths WHERE path = ?"  # noqa: S608 -- our own words
 _PATHS = f"SELECT {_COLUMNS} FROM fast_paths WHERE ?1 IS NULL OR state = ?1 ORDER BY rowid"  # noqa: S608 -- likewise
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """What a planner did about a request, and whether it went well: done, and neither refused nor undone."""
-
-    turn: str
-    ts: datetime
-    form: str
-    said: str
-    marks: tuple[Mark, ...]
-    shape: Shape
-    constants: Mapping[str, Any]
-    ok: bool = True
-    plan_ms: float = 0.0
-    plan_usd: float = 0.0
-    origin: str = "turn"  # or `adjacent`
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that happened to a path."""
-
-    id: int
-    path: str
-    turn: str
-    ts: datetime
-    kind: str
-    probability: float | None
-    saved_ms: float | None
-    saved_usd: float | None
-    reason: str
-
-
-def path_id(tools: Sequence[str], shape: Shape) -> str:
-    """The name of a path: the same executors with the same shape are the same path, in whatever version."""
-    return sha256_hex(canonical_json([list(tools), list(shape)]))[:32]
 
 
 class Log:
@@ -100,6 +66,8 @@ class Log:
                 _found(tx, key, passed)
             form = self._formed(tx, key, passed)
             _event(tx, key, passed.turn, to_text(passed.ts), "pass" if passed.ok else "fail", form=form)
+            for link in passed.links:
+                _event(tx, key, link, to_text(passed.ts), "link", form=form, reason=passed.turn)
             if passed.ok:
                 _passed(tx, key, passed, known)
             return True
@@ -127,16 +95,18 @@ class Log:
         *,
         form: str = "",
         probability: float | None = None,
+        score: float | None = None,
+        exact: bool | None = None,
         saved_ms: float | None = None,
         saved_usd: float | None = None,
         reason: str = "",
     ) -> bool:
         """Write down what happened to a path in a turn: `agree`, `disagree`, `hit`, `wrong`, ...; counts once."""
-        moment, saved = to_text(ts), (saved_ms, saved_usd)
+        moment, figures = to_text(ts), (probability, score, exact, saved_ms, saved_usd)
         with self.db.write() as tx:
             row = tx.first(self._sql("SELECT id FROM LOG WHERE path = ? AND canonical_query = ?"), (path, form))
             key = row[0] if row else None
-            if not _event(tx, path, turn, moment, kind, form=key, probability=probability, saved=saved, reason=reason):
+            if not _event(tx, path, turn, moment, kind, form=key, figures=figures, reason=reason):
                 return False
             if kind in _COUNTED:
                 tx.execute(_COUNTED[kind], (path,))
@@ -149,17 +119,22 @@ class Log:
         with self.db.write() as tx:
             return _moved(tx, path, state, reason, to_text(ts), turn)
 
-    def forget_turn(self, turn: str) -> None:
+    def forget_turn(self, turn: str, ts: datetime) -> None:
         """Take out what only this turn said: its forms, their vectors, and paths that nothing else asked for."""
         mine = (
-            "SELECT id, canonical_query, said FROM LOG WHERE id IN"
-            " (SELECT form FROM path_events WHERE turn = ? AND kind IN ('pass', 'fail'))"
+            "SELECT DISTINCT l.id, l.canonical_query, l.said FROM path_events e JOIN LOG l ON l.id = e.form"
+            " WHERE e.turn = ? AND e.kind IN ('pass', 'fail', 'link')"
         )
-        others = "SELECT 1 FROM path_events WHERE form = ? AND turn <> ? AND kind = 'pass'"
+        others = (  # a pass of which neither the turn nor one that is linked to it was forgotten
+            "SELECT 1 FROM path_events p WHERE p.form = ? AND p.kind = 'pass' AND NOT EXISTS"
+            " (SELECT 1 FROM path_events f WHERE f.kind = 'forgotten' AND f.turn IN (SELECT p.turn UNION ALL"
+            " SELECT k.turn FROM path_events k WHERE k.form = p.form AND k.kind = 'link' AND k.reason = p.turn))"
+        )
         with self.db.write() as tx:
             tx.query("PRAGMA secure_delete = ON")
+            _event(tx, "", turn, to_text(ts), "forgotten")
             for key, canonical, said in tx.query(self._sql(mine), (turn,)):
-                if tx.first(others, (key, turn)):  # others said it too, but these words may be this turn's own
+                if tx.first(others, (key,)):  # others said it too, but these words may be this turn's own
                     tx.execute(self._sql("UPDATE LOG SET said = ? WHERE id = ?"), (canonical, key))
                 else:
                     tx.execute(self._sql("DELETE FROM LOG WHERE id = ?"), (key,))
@@ -171,11 +146,11 @@ class Log:
 
     def paths(self, state: State | None = None) -> list[FastPath]:
         """Every path, or those in one state, the oldest first."""
-        return [_path(row) for row in self.db.query(_PATHS, (state,))]
+        return [path_of(row) for row in self.db.query(_PATHS, (state,))]
 
     def path(self, key: str) -> FastPath | None:
         row = self.db.first(_PATH, (key,))
-        return _path(row) if row else None
+        return path_of(row) if row else None
 
     def forms(self, path: str | None = None) -> list[Form]:
         """Every form, or those of one path, the oldest first."""
@@ -187,10 +162,10 @@ class Log:
         values = "SELECT path, canonical_query, args_observed FROM LOG WHERE ?1 IS NULL OR path = ?1"
         held: dict[str, dict[str, Mapping[str, Any]]] = {}
         for key, form, text in self.db.query(self._sql(values), (path,)):
-            held.setdefault(key, {})[form] = json.loads(text or "{}")
+            held.setdefault(key, {})[form] = json.loads(text) if text not in _NOTHING else {}
         found: dict[tuple[str, str], dict[str, Seen]] = {}
         for key, forms in held.items():
-            found |= {(key, form): dict(_agreed(own, tuple(forms.values()))) for form, own in forms.items()}
+            found |= {(key, form): dict(agreed(own, tuple(forms.values()))) for form, own in forms.items()}
         return found
 
     def events(self, path: str | None = None, since: datetime | None = None) -> list[Event]:
@@ -214,6 +189,31 @@ class Log:
         )
         return int(row[0]) if row else 0
 
+    def judged(self) -> list[Judged]:
+        """Every prediction whose outcome is known, once: what a planner did, or what the owner said of an answer."""
+        found = self.db.query(
+            self._sql(
+                "SELECT e.path, e.kind IN ('agree', 'good'), coalesce(e.score, h.score), coalesce(e.exact, h.exact),"
+                " coalesce(f.canonical_query, '') FROM path_events e"
+                " LEFT JOIN path_events h ON h.path = e.path AND h.turn = e.turn AND h.kind = 'hit'"
+                " LEFT JOIN LOG f ON f.id = coalesce(e.form, h.form)"
+                " WHERE e.kind IN ('agree', 'disagree', 'wrong', 'good') ORDER BY e.id"
+            )
+        )
+        return [
+            Judged(path, bool(right), score, bool(exact), form)
+            for path, right, score, exact, form in found
+            if score is not None
+        ]
+
+    def of_turns(self, turns: Iterable[str]) -> list[tuple[str, str, str]]:
+        """What these turns were to paths: turn, path, and `hit` or `pass`."""
+        return self.db.query(
+            "SELECT turn, path, kind FROM path_events WHERE kind IN ('hit', 'pass')"
+            " AND turn IN (SELECT value FROM json_each(?)) ORDER BY id",
+            (canonical_json(list(turns)).decode(),),
+        )
+
     def since_state(self, path: str) -> dict[str, int]:
         """How often each thing happened to a path since its state last changed."""
         found = self.db.query(
@@ -231,12 +231,8 @@ class Log:
         return found is not None
 
     def mark(self) -> tuple[int, ...]:
-        """Another one whenever something changed, in whatever process."""
-        counts = (
-            "SELECT (SELECT coalesce(max(id), 0) FROM path_events), (SELECT count(*) FROM fast_paths),"
-            " (SELECT count(*) FROM LOG), (SELECT count(*) FROM form_vectors)"
-        )
-        return tuple(self.db.first(self._sql(counts)) or ())
+        """Another one whenever something changed, in whatever process; vectors are no change."""
+        return tuple(self.db.first("SELECT coalesce(max(id), 0) FROM path_events") or ())
 
     # -- vectors
 
@@ -254,7 +250,7 @@ class Log:
             " SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM LOG WHERE said = ?)"
         )
         with self.db.write() as tx:
-            tx.execute_many(self._sql(keep), [(said, space, _blob(vector), said) for said, vector in vectors.items()])
+            tx.execute_many(self._sql(keep), [(said, space, blob(vector), said) for said, vector in vectors.items()])
 
     # -- inside
 
@@ -293,7 +289,7 @@ class Log:
 
 
 def _passed(tx: Transaction, key: str, passed: Pass, known: Row | None) -> None:
-    marks = _marks_text(passed.marks)
+    marks = marks_text(passed.marks)
     tx.execute(
         "UPDATE fast_paths SET passes = passes + 1, marks = ?, ts_last = max(ts_last, ?),"
         " plan_ms = plan_ms + (? - plan_ms) / (passes + 1), plan_usd = plan_usd + (? - plan_usd) / (passes + 1)"
@@ -314,7 +310,7 @@ def _found(tx: Transaction, key: str, passed: Pass) -> None:
     tx.execute(
         "INSERT INTO fast_paths (path, marks, shape, state, reason, origin, ts_first, ts_last)"
         " VALUES (?, ?, ?, 'candidate', 'seen for the first time', ?, ?, ?)",
-        (key, _marks_text(passed.marks), canonical_json(list(passed.shape)).decode(), passed.origin, moment, moment),
+        (key, marks_text(passed.marks), canonical_json(list(passed.shape)).decode(), passed.origin, moment, moment),
     )
 
 
@@ -335,40 +331,14 @@ def _event(
     kind: str,
     *,
     form: int | None = None,
-    probability: float | None = None,
-    saved: tuple[float | None, float | None] = (None, None),
+    figures: Sequence[float | None] = (None,) * 5,
     reason: str = "",
 ) -> bool:
-    values = (path, turn, moment, kind, form, probability, *saved, reason[: 2 * _REASON])
+    values = (path, turn, moment, kind, form, *figures, reason[: 2 * _REASON])
     return bool(
         tx.execute(
-            "INSERT INTO path_events (path, turn, ts, kind, form, probability, saved_ms, saved_usd, reason)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "INSERT INTO path_events (path, turn, ts, kind, form, probability, score, exact, saved_ms, saved_usd,"
+            " reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             values,
         )
     )
-
-
-def _agreed(own: Mapping[str, Any], every: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Seen]]:
-    for place, seen in own.items():
-        if seen is None:
-            continue
-        value, passes = seen
-        held = [each.get(place) for each in every]
-        same = all(each is not None and canonical_json(each[0]) == canonical_json(value) for each in held)
-        yield place, Seen(value, sum(each[1] for each in held if each) if same else passes)
-
-
-def _path(row: Row) -> FastPath:
-    key, marks, shape, state, reason, *counts = row
-    return FastPath(
-        key, tuple(Mark(*each) for each in json.loads(marks)), tuple(json.loads(shape)), State(state), reason, *counts
-    )
-
-
-def _marks_text(marks: Sequence[Mark]) -> str:
-    return canonical_json([[mark.name, mark.version, mark.signature] for mark in marks]).decode()
-
-
-def _blob(vector: "Vector") -> bytes:
-    return bytes(vector.astype("<f4").tobytes())

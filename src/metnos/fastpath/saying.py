@@ -21,7 +21,7 @@ def _stems(words: str) -> frozenset[str]:
     return frozenset(canonical(word, ()) for word in listed(words)) - {""}
 
 
-CONNECTORS = _stems("and then also afterwards plus besides e ed poi anche inoltre quindi infine dopodiche")
+CONNECTORS = _stems("and then also afterwards e ed poi anche inoltre quindi infine dopodiche")
 _LIMITS = _stems(
     "not no never none nothing without except excluding but only unless instead don doesn didn isn aren won cannot"
     " non mai nessuno nessuna niente nulla senza tranne eccetto salvo escluso esclusi escluse ma soltanto solo"

@@ -19,6 +19,33 @@ _APPLIED = """CREATE TABLE applied_turns (
     PRIMARY KEY (projection, turn)
 ) STRICT, WITHOUT ROWID"""
 
+_EVENTS = (
+    """CREATE TABLE path_events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        path TEXT NOT NULL,
+        turn TEXT NOT NULL,
+        ts TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN
+            ('pass', 'fail', 'agree', 'disagree', 'hit', 'fell_back', 'wrong', 'good', 'state', 'offered',
+             'link', 'forgotten')),
+        form INTEGER,
+        probability REAL,
+        score REAL,
+        exact INTEGER CHECK (exact IN (0, 1)),
+        saved_ms REAL,
+        saved_usd REAL,
+        reason TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX path_events_path ON path_events (path, id)",
+    "CREATE UNIQUE INDEX path_events_once ON path_events (path, turn, kind) WHERE kind <> 'state'",
+    """CREATE TRIGGER path_events_stay BEFORE UPDATE ON path_events
+        BEGIN SELECT RAISE(ABORT, 'events of fast paths are only ever added'); END""",
+    """CREATE TRIGGER path_events_never_go BEFORE DELETE ON path_events
+        BEGIN SELECT RAISE(ABORT, 'events of fast paths are only ever added'); END""",
+    "CREATE INDEX path_events_turn ON path_events (turn)",
+    "CREATE INDEX path_events_form ON path_events (form)",
+)
+
 
 def _tables(log: str) -> tuple[str, ...]:
     return (
@@ -58,27 +85,7 @@ def _tables(log: str) -> tuple[str, ...]:
         ) STRICT""",
         f"""CREATE TRIGGER fast_paths_state AFTER UPDATE OF state ON fast_paths
             BEGIN UPDATE {log} SET state = NEW.state WHERE path = NEW.path; END""",  # noqa: S608 -- our own words
-        """CREATE TABLE path_events (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            path TEXT NOT NULL,
-            turn TEXT NOT NULL,
-            ts TEXT NOT NULL,
-            kind TEXT NOT NULL CHECK (kind IN
-                ('pass', 'fail', 'agree', 'disagree', 'hit', 'fell_back', 'wrong', 'good', 'state', 'offered')),
-            form INTEGER,
-            probability REAL,
-            saved_ms REAL,
-            saved_usd REAL,
-            reason TEXT NOT NULL
-        ) STRICT""",
-        "CREATE INDEX path_events_path ON path_events (path, id)",
-        "CREATE UNIQUE INDEX path_events_once ON path_events (path, turn, kind) WHERE kind <> 'state'",
-        """CREATE TRIGGER path_events_stay BEFORE UPDATE ON path_events
-            BEGIN SELECT RAISE(ABORT, 'events of fast paths are only ever added'); END""",
-        """CREATE TRIGGER path_events_never_go BEFORE DELETE ON path_events
-            BEGIN SELECT RAISE(ABORT, 'events of fast paths are only ever added'); END""",
-        "CREATE INDEX path_events_turn ON path_events (turn)",
-        "CREATE INDEX path_events_form ON path_events (form)",
+        *_EVENTS,
         """CREATE TABLE form_vectors (
             said TEXT NOT NULL,
             space TEXT NOT NULL,

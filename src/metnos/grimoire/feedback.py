@@ -32,6 +32,14 @@ def add(tx: Transaction, given: Feedback) -> None:
     )
 
 
+def disliked(store: Store) -> list[str]:
+    """The turns of which the owner's last word is that they were not good."""
+    rows = store.query(
+        "SELECT turn FROM feedback f WHERE good = 0 AND id = (SELECT max(id) FROM feedback WHERE turn = f.turn)"
+    )
+    return [turn for (turn,) in rows]
+
+
 def latest(store: Store, turn: str) -> Feedback | None:
     """The owner's last word on a turn."""
     row = store.first("SELECT turn, good, note, ts FROM feedback WHERE turn = ? ORDER BY id DESC LIMIT 1", (turn,))

@@ -220,6 +220,22 @@ class Medium:
         )
         return None if found is None else self.load(found[0])
 
+    def asked_about(self, path: str) -> list[tuple[str, str]]:
+        """The turns planned in one way that did not get a yes, each with the question that they asked."""
+        return self.db.query(
+            "SELECT id, item FROM turns WHERE path = ? AND item <> '' AND state IN (?, ?)",
+            (path, State.REFUSED, State.WAITING),
+        )
+
+    def ways(self, since: datetime) -> list[Row]:
+        """In which ways turns since then were planned: each way, how many, milliseconds of planning, money."""
+        return self.db.query(
+            "SELECT t.path, count(*), total(json_extract(t.plan, '$.ms')),"
+            " total((SELECT sum(c.usd) FROM model_calls c WHERE c.turn = t.id))"
+            " FROM turns t WHERE t.asked >= ? GROUP BY t.path ORDER BY count(*) DESC, t.path",
+            (to_text(since),),
+        )
+
     def window(self, conversation: str, count: int) -> list[Said]:
         """The last messages of a conversation, the oldest first."""
         found = self.db.query(
@@ -252,6 +268,10 @@ class Medium:
     def opinion(self, turn: str) -> Feedback | None:
         """The owner's last word on a turn."""
         return opinions.latest(self.db, turn)
+
+    def disliked(self) -> list[str]:
+        """The turns of which the owner's last word is that they were not good."""
+        return opinions.disliked(self.db)
 
     # -- projections
 

@@ -245,6 +245,10 @@ class Inbox:
 
     # -- reading
 
+    def was_refused(self, item: str) -> bool:
+        """Whether somebody said no to this question; not if nobody answered, or it is not known any more."""
+        return self._db.first("SELECT 1 FROM inbox WHERE id = ? AND state = ?", (item, State.REFUSED)) is not None
+
     def find(self, part: str) -> Item:
         """The question whose id begins or ends so: of several, the one that waits."""
         self._settle()

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from metnos.core.clock import from_text, to_text
 from metnos.core.decay import Ebbinghaus, days_between
 from metnos.core.errors import MetnosError
-from metnos.mnestome import leaving, proto
+from metnos.mnestome import bulk, leaving, proto
 from metnos.mnestome.past import Past
 from metnos.mnestome.proto import Proto
 from metnos.mnestome.rules import CLOCK_SET_BACK, Kind, Rules, State, next_state, weight_set_back
@@ -34,6 +34,8 @@ from metnos.store.db import Database, Transaction
 NIGHTLY = "ager nightly"
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)  # Metnos is younger: a clock that says less has lost its battery
 RAN = "ran"
+MANY = 50_000  # rows: from here on it pays to build indexes anew (see `bulk`)
+_DUE = "(ts_decayed < ? OR ts_decayed >= ?)"  # of a day: not weighed in it
 _BATCH = 1000  # rows in one transaction
 _FEW = 6  # questions of one night: as many as an owner wants to read
 
@@ -150,15 +152,17 @@ class Ager:
 
     def _weigh(self, now: datetime, day: Day, progress: Progress) -> Report:
         weighed = faded = set_back = 0
-        total = int((self._db.first("SELECT count(*) FROM mnests") or (0,))[0])
-        for first, last in self._batches(day):
-            with self._db.write() as tx:
-                changes = self._changes(tx, first, last, now, day)
-                _apply(tx, changes, to_text(now), self._rules)
-            weighed += len(changes)
-            faded += sum(each.state is not each.becomes for each in changes)
-            set_back += sum(each.ahead for each in changes)
-            progress(weighed, total)
+        row = self._db.first(f"SELECT count(*) FROM mnests WHERE {_DUE}", (day.start, day.end))  # noqa: S608 -- ours
+        total = int(row[0]) if row else 0
+        with bulk.without_order(self._db, total, MANY):
+            for first, last in self._batches(day):
+                with self._db.write() as tx:
+                    changes = self._changes(tx, first, last, now, day)
+                    _apply(tx, changes, to_text(now), self._rules)
+                weighed += len(changes)
+                faded += sum(each.state is not each.becomes for each in changes)
+                set_back += sum(each.ahead for each in changes)
+                progress(weighed, total)
         return Report(weighed=weighed, faded=faded, set_back=set_back)
 
     def _batches(self, day: Day) -> Iterator[tuple[str, str]]:
@@ -166,7 +170,7 @@ class Ager:
         last = ""
         while True:
             found = self._db.query(
-                "SELECT id FROM mnests WHERE id > ? AND (ts_decayed < ? OR ts_decayed >= ?) ORDER BY id LIMIT ?",
+                f"SELECT id FROM mnests WHERE id > ? AND {_DUE} ORDER BY id LIMIT ?",  # noqa: S608 -- our own words
                 (last, day.start, day.end, _BATCH),
             )
             if not found:
@@ -177,8 +181,8 @@ class Ager:
     def _changes(self, tx: Transaction, first: str, last: str, now: datetime, day: Day) -> list[_Change]:
         """What becomes of the rows between two ids, as they are now that nobody else can change them."""
         rows = tx.query(
-            "SELECT rowid, id, weight, ts_decayed, decay_lambda, state FROM mnests"
-            " WHERE id BETWEEN ? AND ? AND (ts_decayed < ? OR ts_decayed >= ?)",
+            "SELECT rowid, id, weight, ts_decayed, decay_lambda, state FROM mnests"  # noqa: S608 -- our own words
+            f" WHERE id BETWEEN ? AND ? AND {_DUE}",
             (first, last, day.start, day.end),
         )
         changes = []
@@ -204,13 +208,18 @@ def _factor(weighed: str, now: datetime, decay_lambda: float) -> float:
 
 def _apply(tx: Transaction, changes: list[_Change], now: str, rules: Rules) -> None:
     tx.execute_many(
-        "UPDATE mnests SET weight = ?, ts_decayed = ?, state = ? WHERE rowid = ?",
-        [(each.after, now, each.becomes, each.rowid) for each in changes if not each.ahead],
+        "UPDATE mnests SET weight = ?, ts_decayed = ? WHERE rowid = ?",
+        [(each.after, now, each.rowid) for each in changes if not each.ahead],
     )
     tx.execute_many(
-        "UPDATE mnests SET weight = ?, ts_decayed = ?, state = ?, ts_used = min(ts_used, ?),"
-        " ts_first = min(ts_first, ?) WHERE rowid = ?",
-        [(each.after, now, each.becomes, now, now, each.rowid) for each in changes if each.ahead],
+        "UPDATE mnests SET weight = ?, ts_decayed = ?, ts_used = min(ts_used, ?), ts_first = min(ts_first, ?)"
+        " WHERE rowid = ?",
+        [(each.after, now, now, now, each.rowid) for each in changes if each.ahead],
+    )
+    # Apart, because SQLite touches every index that knows of states when one is set, be it the same.
+    tx.execute_many(
+        "UPDATE mnests SET state = ? WHERE rowid = ?",
+        [(each.becomes, each.rowid) for each in changes if each.state is not each.becomes],
     )
     tx.execute_many(
         "INSERT INTO events (mnest_id, ts, kind, delta, reason) VALUES (?, ?, ?, ?, ?)",

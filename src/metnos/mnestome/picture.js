@@ -178,7 +178,7 @@
       const facts = [["weight", each.weight.toFixed(3)], ["state", WORDS[each.state]], ["uses", String(each.uses)],
         ["first", day(each.first)], ["last", day(each.used)],
         ["versions", [each.src_version || "none", each.dst_version || "none"].join(" → ")],
-        ["fades", `to half in ${Math.round(Math.LN2 / each.decay_lambda)} days`], ["id", each.id]];
+        ["fades", `to half in ${Math.floor(Math.LN2 / each.decay_lambda)} days`], ["id", each.id]];
       if (each.summary) parts.push(make("p", {}, make("bdi", {}, each.summary)));
       parts.push(make("dl", {}, ...facts.flatMap(([term, value]) =>
         [make("dt", {}, term), make("dd", {}, make("bdi", {}, value))])), tags(each.tags));
@@ -334,6 +334,9 @@
     });
     $("filters").addEventListener("submit", (event) => event.preventDefault());
     narrow.addEventListener("change", draw);
+    if (!data.nodes.length) {
+      $("nothing").textContent = "Nothing is remembered yet. It fills by itself, as one executor's output feeds another.";
+    }
     draw(); tell();
   }
   begin();

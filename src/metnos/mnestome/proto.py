@@ -1,9 +1,8 @@
 """Proto-mnests: executors that were wished for and do not exist, each with what it should do.
 
-Rules: wishes come from closed turns and from nowhere else, each turn once: its mark is committed together with what the
-turn changed. A wish that is repeated reinforces one row, and once in a turn counts once. Names, signatures and tags may
-be a language model's words: what is no name is not recorded, and all of it is bounded. Does not remove what fades: that
-is the ager's work.
+Rules: wishes come from closed turns, each turn once, which is `metnos.mnestome.record`'s work. A wish that is repeated
+reinforces one row, and once in a turn counts once. Names, signatures and tags may be a language model's words: what is
+no name is not recorded, and all of it is bounded. Does not remove what fades: that is the ager's work.
 """
 
 import json
@@ -19,7 +18,6 @@ from metnos.mnestome import rows, words
 from metnos.mnestome.rules import Kind, Rules, State, decayed, reinforced
 from metnos.store.db import Database, Row, Transaction
 
-PROJECTION = "wishes"
 WISHED = "wished for"
 RULES = Rules()
 
@@ -76,24 +74,6 @@ class Proto:
 
 
 # -- writing
-
-
-def record_wishes(
-    db: Database,
-    wishes: Sequence[Wished],
-    turn: str,
-    ts: datetime,
-    tags: Sequence[str] = (),
-    rules: Rules = RULES,
-) -> bool:
-    """Work the wishes of one closed turn in, unless that was done before; says whether it was done now."""
-    moment = from_text(to_text(ts))  # as the events will say it, to the millisecond
-    with db.write() as tx:
-        mark = (PROJECTION, turn, to_text(ts))
-        if not tx.execute("INSERT OR IGNORE INTO applied_turns (projection, turn, ts) VALUES (?, ?, ?)", mark):
-            return False
-        record(tx, wishes, turn, moment, words.tags(tags), rules)
-        return True
 
 
 def record(
@@ -169,16 +149,6 @@ def recurring(
     """The wishes that came often enough and are fresh enough, the weightiest first."""
     found = [each for each in protos(db) if each.uses >= min_uses and each.at(now) >= min_weight]
     return sorted(found, key=lambda each: (-each.at(now), each.id))
-
-
-def unapplied(db: Database, turns: Sequence[str]) -> list[str]:
-    """Which of these turns were not worked in yet, in the order given."""
-    done = db.query(
-        "SELECT turn FROM applied_turns WHERE projection = ? AND turn IN (SELECT value FROM json_each(?))",
-        (PROJECTION, canonical_json(list(turns)).decode()),
-    )
-    known = {turn for (turn,) in done}
-    return [turn for turn in turns if turn not in known]
 
 
 # -- inside

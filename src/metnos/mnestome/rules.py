@@ -146,19 +146,9 @@ def next_state(state: State, weight: float, rules: Rules) -> State:
     return State.DECAYING if state in (State.SEED, State.ACTIVE) and weight < rules.decaying else state
 
 
-def used_state(state: State) -> State:
-    """What a use makes of it. A wish stays one until its executor is born, and history stays history."""
-    return State.ACTIVE if state in LIVE else state
-
-
 def returned_state(weight: float, rules: Rules) -> State:
     """What a mnest is that comes back with its executor."""
     return next_state(State.ACTIVE, weight, rules)
-
-
-def lets_go(state: State, weight: float, unused_days: float, rules: Rules) -> bool:
-    """Whether the owner should be asked to archive it. ``unused_days`` counts days that the owner was there."""
-    return state is State.DECAYING and weight < rules.archive_weight and unused_days >= rules.archive_days
 
 
 def is_noise(state: State, weight: float, rules: Rules) -> bool:
@@ -169,8 +159,3 @@ def is_noise(state: State, weight: float, rules: Rules) -> bool:
 def is_past(state: State, days_since: float, rules: Rules) -> bool:
     """Whether a row that was superseded so many days ago belongs into the archive."""
     return state is State.SUPERSEDED and days_since >= rules.archive_after_days
-
-
-def recurs(uses: int, weight: float, rules: Rules) -> bool:
-    """Whether a wish came often enough, and is fresh enough, to be worth making."""
-    return uses >= rules.recurring_uses and weight >= rules.recurring_weight

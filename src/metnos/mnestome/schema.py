@@ -103,9 +103,11 @@ MIGRATIONS = (
                 reason TEXT NOT NULL CHECK (reason <> '')
             ) STRICT""",
             # With all that a walk reads, so that it reads no rows: those lie scattered, and cost five times as much.
-            """CREATE INDEX mnests_out ON mnests (src_executor, weight DESC, dst_executor, ts_decayed, decay_lambda)
+            """CREATE INDEX mnests_out
+                ON mnests (src_executor, weight DESC, dst_executor, ts_decayed, decay_lambda, state)
                 WHERE state IN ('seed', 'active', 'decaying')""",
-            """CREATE INDEX mnests_in ON mnests (dst_executor, weight DESC, src_executor, ts_decayed, decay_lambda)
+            """CREATE INDEX mnests_in
+                ON mnests (dst_executor, weight DESC, src_executor, ts_decayed, decay_lambda, state)
                 WHERE state IN ('seed', 'active', 'decaying')""",
             # What the seed calls the living graph: no history, and nothing that is on its way out.
             """CREATE VIEW v_mnestome AS

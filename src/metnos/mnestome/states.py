@@ -48,7 +48,7 @@ _AT_ODDS = (
     " gone AS (SELECT name FROM standing WHERE gone), there AS (SELECT name FROM standing WHERE NOT gone)"
     " SELECT m.id FROM standing s CROSS JOIN mnests m INDEXED BY mnests_live"
     f" WHERE m.src_executor = s.name AND m.{LIVING} AND (s.gone OR s.version <> m.src_version)"
-    " UNION SELECT m.id FROM standing s CROSS JOIN mnests m INDEXED BY mnests_in"
+    " UNION SELECT m.id FROM standing s CROSS JOIN mnests m"
     f" WHERE m.dst_executor = s.name AND m.{LIVING} AND (s.gone OR s.version <> m.dst_version)"
     " UNION SELECT id FROM mnests WHERE state = 'proto' AND dst_executor IN there"
     " UNION SELECT m.id FROM mnests m WHERE m.state = 'superseded' AND m.src_executor NOT IN gone"

@@ -41,7 +41,7 @@ def trace(scratch: Scratch, answer: str, clock: Clock) -> Trace:
         answer=answer,
         plan=plan_data(plan, scratch.last.id if scratch.last else "") | _planning(scratch) if plan else {},
         canonical=scratch.canonical,
-        slots=tuple({"kind": str(slot.kind), "text": slot.text, "role": slot.role} for slot in scratch.slots),
+        slots=tuple(scratch.heard.data()) if scratch.heard else (),
         candidates=tuple(map(_candidate, plan.candidates[:_CANDIDATES])) if plan else (),
         steps=steps,
         passings=passings(made, request.text),

@@ -20,6 +20,7 @@ from metnos.core.errors import MetnosError, TurnError, UsageError
 from metnos.core.ids import UlidMaker
 from metnos.core.sections import MemorySettings, TurnSettings
 from metnos.fastpath.canonical import canonical
+from metnos.fastpath.heard import Heard
 from metnos.fastpath.slots import extract
 from metnos.grimoire.medium import Medium
 from metnos.grimoire.medium_rows import Role
@@ -32,6 +33,7 @@ from metnos.turn import learn
 from metnos.turn.act import Door
 from metnos.turn.events import Answer, Answered, Event, Started
 from metnos.turn.following import Way, follow
+from metnos.turn.plan.fill_files import Ground, resolved
 from metnos.turn.plan.model_scene import Scene
 from metnos.turn.plan.records import Kind, Plan, Step
 from metnos.turn.plan.records import Path as PlanPath
@@ -138,7 +140,7 @@ class Turns:
             yield Started(request.id)
             kit = self._parts.toolbox.kit()
             scratch.tools = kit.tools
-            self._recall(scratch)
+            self.recall(scratch)
             purse = self._parts.purses.open(request.id, scratch.calls)
             thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None
             scene = self._scene(scratch) if thinker else None
@@ -231,11 +233,13 @@ class Turns:
         finally:
             self._parts.purses.close(scratch.request.id)
 
-    def _recall(self, scratch: Scratch) -> None:
+    def recall(self, scratch: Scratch) -> None:
         """What this request is about, and what came before it."""
         request = scratch.request
         scratch.slots = extract(request.text, now=request.asked, home=self._parts.door.home, cwd=request.cwd)
         scratch.canonical = canonical(request.text, scratch.slots)
+        places = resolved(scratch.slots, Ground(request.cwd, self._parts.door.home, Path.exists))
+        scratch.heard = Heard.of(request.text, places, request.asked)
         last = self._parts.medium.last(request.conversation)
         if last is not None:
             _remember(last, scratch)

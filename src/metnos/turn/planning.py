@@ -22,6 +22,7 @@ from metnos.turn.plan.model_scene import Scene
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step
 from metnos.turn.plan.router import LONGEST, Last, Router
+from metnos.turn.reach import Reaching
 from metnos.turn.scratch import Scratch
 from metnos.turn.thinking import Thinker
 from metnos.turn.tools import Kit
@@ -33,7 +34,6 @@ CERTAIN = 0.8  # from here on the router's plan needs no second opinion; bench/r
 _SHORTLIST = 6
 
 Planning = Generator[Event, Answer | None, Plan]
-Weight = Callable[[str], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Planner:
     choice: str  # `auto`, `router` or `model`
     thinker: Thinker | None
     scene: Scene | None  # there is one where there is a thinker
-    weight: Weight | None = None
+    reach: Reaching | None = None  # what the mnestome says; nothing: no experience is asked
     shortcuts: "Shortcuts | None" = None
 
     def plan(self, scratch: Scratch) -> Planning:
@@ -104,7 +104,8 @@ class Planner:
             cwd=request.cwd,
             last=_last(scratch.last, self.kit),
             pending=_pending(scratch.last),
-            weight=self.weight,
+            reach=self.reach,
+            before=_before(scratch.last),
         )
 
     def _think(self, scratch: Scratch, routed: Plan, thinker: Thinker, scene: Scene) -> Planning:
@@ -141,6 +142,11 @@ def _last(trace: Trace | None, kit: Kit) -> Last | None:
             fields = frozenset(name for each in entries[:50] if isinstance(each, dict) for name in each)
             return Last(step.executor, key, fields, len(entries), step.args)
     return None
+
+
+def _before(trace: Trace | None) -> tuple[str, ...]:
+    """The executors whose output is at hand: those of the previous turn that succeeded."""
+    return tuple(step.executor for step in trace.steps if step.ok) if trace else ()
 
 
 def _pending(trace: Trace | None) -> Plan | None:

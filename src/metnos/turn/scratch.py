@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from metnos.fastpath.heard import Heard
 from metnos.fastpath.slots import Slot
 from metnos.grimoire.trace import ModelCall, State, Trace
 from metnos.turn.act import Ended
@@ -45,6 +46,7 @@ class Scratch:
     tools: Mapping[str, Tool] = field(default_factory=dict)  # what could be chosen from
     slots: tuple[Slot, ...] = ()
     canonical: str = ""
+    heard: Heard | None = None  # with its places as they were to be understood when it was asked
     last: Trace | None = None  # the previous turn of this conversation
     shortcut: "Shortcut | None" = None  # what fast paths say about it, whether or not one may answer
     fell_back: str = ""  # why the planner had to take over from a fast path

@@ -11,11 +11,12 @@ from typing import Any
 
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.sections import FastpathSettings
-from metnos.fastpath import shape
-from metnos.fastpath.calibrate import may_answer
-from metnos.fastpath.mask import mask
+from metnos.fastpath.heard import Heard
 from metnos.fastpath.memory import Known, Memory
 from metnos.fastpath.records import FastPath, Mark, Match, State
+from metnos.fastpath.rules import may_answer
+from metnos.fastpath.shape import Unresolved
+from metnos.fastpath.states import changed
 from metnos.turn.plan.records import Step, Tool
 from metnos.turn.scratch import Scratch
 
@@ -26,6 +27,7 @@ class Shortcut:
 
     path: FastPath
     match: Match
+    form: str  # that was matched, as it was first heard
     steps: tuple[Step, ...]
     may: bool  # whether it may answer
     why: str
@@ -34,8 +36,9 @@ class Shortcut:
         """As it is kept in the trace."""
         return {
             "path": self.path.id,
-            "form": self.match.form,
+            "form": self.form,
             "probability": round(self.match.probability, 5),
+            "score": round(self.match.score, 5),
             "exact": self.match.exact,
             "state": str(self.path.state),
             "passes": self.path.passes,
@@ -52,38 +55,38 @@ class Shortcuts:
         self._memory = memory
         self._settings = settings
 
-    @property
-    def on(self) -> bool:
-        return self._settings.use != "off"
-
     def exact(self, asked: Scratch) -> Shortcut | None:
         """The path that was asked for in the same words before, particulars apart. Needs no embedder."""
+        if asked.heard is None:
+            return None
         known = self._memory.known()
-        match = known.matcher.match(asked.canonical, mask(asked.request.text, asked.slots), None)
-        return self._shortcut(known, match, asked) if match is not None and match.exact else None
+        match = known.match(asked.heard)
+        return self._shortcut(known, match, asked, asked.heard) if match is not None else None
 
     def alike(self, asked: Scratch) -> Shortcut | None:
-        """The path that was asked for in words of the same meaning. Loads the embedder; raises `ModelError`."""
-        said = mask(asked.request.text, asked.slots)
-        known, vector = self._memory.known_by_meaning(said)
-        if vector is None:
+        """The path that was asked for in words of the same meaning. May load the embedder; raises `ModelError`."""
+        if asked.heard is None:
             return None
-        match = known.matcher.match(asked.canonical, said, vector)
-        return self._shortcut(known, match, asked) if match is not None else None
+        known, vector = self._memory.known_by_meaning(asked.heard)
+        match = None if vector is None else known.match(asked.heard, vector)
+        return self._shortcut(known, match, asked, asked.heard) if match is not None else None
 
-    def _shortcut(self, known: Known, match: Match, asked: Scratch) -> Shortcut:
+    def _shortcut(self, known: Known, match: Match, asked: Scratch, heard: Heard) -> Shortcut:
         path = known.paths[match.path]
-        steps, why = _steps(known, path, asked)
-        if not why:
-            verdict = may_answer(match, known.calibration, path, self._settings.wrong_share)
-            why = _first(
-                (path.state is not State.ACTIVE, f"the path is {path.state}: {path.reason}"),
-                (self._settings.use != "on", "fast paths may not answer: the setting fastpath.use says so"),
-                (self._is_checked(asked.request.id), "planned all the same, to see whether the path still agrees"),
-                (not verdict.may, verdict.why),
-            )
-            return Shortcut(path, match, steps, not why, why or verdict.why)
-        return Shortcut(path, match, (), False, why)
+        other = changed(path, lambda name: mark_of(asked.tools[name]) if name in asked.tools else None)
+        filled = Unresolved("", other) if other else known.fill(match, heard)
+        form = known.spelled(match)
+        if isinstance(filled, Unresolved):
+            return Shortcut(path, match, form, (), may=False, why=filled.why)
+        steps = tuple(Step(mark.name, args) for mark, args in zip(path.marks, filled, strict=True))
+        verdict = may_answer(match, known.calibration, path, self._settings.wrong_share)
+        why_not = _first(
+            (path.state is not State.ACTIVE, f"the path is {path.state}: {path.reason}"),
+            (self._settings.use != "on", "fast paths may not answer: the setting fastpath.use says so"),
+            (self._is_checked(asked.request.id), "planned all the same, to see whether the path still agrees"),
+            (not verdict.may, verdict.why),
+        )
+        return Shortcut(path, match, form, steps, may=not why_not, why=why_not or verdict.why)
 
     def _is_checked(self, turn: str) -> bool:
         """One in so many, by the turn's id: the same turn is always either."""
@@ -93,20 +96,6 @@ class Shortcuts:
 def mark_of(tool: Tool) -> Mark:
     """What a path remembers of an executor."""
     return Mark(tool.name, tool.version, sha256_hex(canonical_json(dict(tool.args))))
-
-
-def _steps(known: Known, path: FastPath, asked: Scratch) -> tuple[tuple[Step, ...], str]:
-    """The steps with this request's own arguments, or why there are none."""
-    for mark in path.marks:
-        tool = asked.tools.get(mark.name)
-        if tool is None:
-            return (), f"{mark.name} is not there"
-        if mark_of(tool) != mark:
-            return (), f"{mark.name} is not as it was when the path was learnt"
-    filled = shape.fill(path.shape, known.observed(path.id), asked.slots, asked.request.text)
-    if isinstance(filled, shape.Unresolved):
-        return (), filled.why
-    return tuple(Step(mark.name, args) for mark, args in zip(path.marks, filled, strict=True)), ""
 
 
 def _first(*reasons: tuple[bool, str]) -> str:

@@ -31,7 +31,7 @@ from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import REQUEST, Candidate, Kind, Plan, Step, Tool, Wish
 from metnos.turn.plan.records import Path as Way
 from metnos.turn.plan.wish import summary, wish
-from metnos.turn.reach import Look
+from metnos.turn.reach import Reaching
 
 __all__ = ["Last", "Router", "fill"]
 
@@ -56,7 +56,7 @@ class Asked:
     ranked: tuple[Candidate, ...]
     fit: float  # by the request alone
     language: str
-    look: Look | None = None
+    reach: Reaching | None = None
 
 
 class Router:
@@ -76,13 +76,13 @@ class Router:
         cwd: Path,
         last: Last | None = None,
         pending: Plan | None = None,
-        look: Look | None = None,
+        reach: Reaching | None = None,
         before: Sequence[str] = (),
     ) -> Plan:
         """What is to be done about a request. ``before``: the executors of the turn before that succeeded, in order;
-        ``look`` says what they, and later the steps of the plan itself, make likely."""
+        ``reach`` says what they, and later the steps of the plan itself, make likely."""
         said, text = text, spelled(text)
-        plan = self._route(text, now=now, cwd=cwd, last=last, pending=pending, look=look, before=before)
+        plan = self._route(text, now=now, cwd=cwd, last=last, pending=pending, reach=reach, before=before)
         if said == text or not plan.steps:
             return plan
         meant = {"said": said.split()[0], "meant": text.split()[0]}
@@ -96,7 +96,7 @@ class Router:
         cwd: Path,
         last: Last | None,
         pending: Plan | None,
-        look: Look | None,
+        reach: Reaching | None,
         before: Sequence[str],
     ) -> Plan:
         spoken = language(text[:LONGEST])
@@ -110,7 +110,7 @@ class Router:
             if answered is not None:
                 return answered
         ranked = self._ranker.rank(text, slots=slots)
-        asked = Asked(text, slots, ranked, self._ranker.fit(ranked, text, slots=slots), spoken, look)
+        asked = Asked(text, slots, ranked, self._ranker.fit(ranked, text, slots=slots), spoken, reach)
         asked = self._after(asked, before)
         talk = phrases.talk(text, len(self._tools))
         if talk is not None:
@@ -139,7 +139,9 @@ class Router:
                 break  # what follows may depend on it
         if not chain.steps:
             return self._no_steps(asked, left, refused, part=chain.part)
-        return self._steps(self._after(asked, _executors(chain)), chain, left, min(certain))
+        # For whoever plans again: what may come next if something is left, else what may take the last step's place.
+        asked = self._after(asked, _executors(chain) if left else _executors(chain)[:-1])
+        return self._steps(asked, chain, left, min(certain))
 
     def _clause(self, chain: Chain, clause: Clause, asked: Asked) -> float | None:
         """Add the steps of one clause, and say how certain that is; nothing if none fits."""
@@ -199,7 +201,7 @@ class Router:
 
     def _after(self, asked: Asked, context: Sequence[str]) -> Asked:
         """The same request, with the tools in the order that it has after these executors."""
-        weight = asked.look(context) if asked.look and context else None
+        weight = asked.reach(context) if asked.reach and context else None
         if weight is None:
             return asked
         return replace(asked, ranked=self._ranker.rank(asked.text, slots=asked.slots, weight=weight))
@@ -210,7 +212,7 @@ class Router:
         Whatever that changes, the guess is never surer than by the words of the whole request alone.
         """
         text, slots, ranked = asked.text, asked.slots, asked.ranked
-        weight = asked.look(_executors(chain)) if asked.look and chain.steps else None
+        weight = asked.reach(_executors(chain)) if asked.reach and chain.steps else None
         if weight is not None:
             text, slots = clause.text, clause.slots
             ranked = self._ranker.rank(text, slots=slots, weight=weight)

@@ -1,0 +1,78 @@
+"""``metnos stats``: what was asked, who planned it, and what fast paths saved."""
+
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from metnos.app import figures
+from metnos.cli import Choice
+from metnos.cli.live import lasted
+from metnos.cli.opening import open_app
+from metnos.cli.output import counted, json_option, print_json, print_table
+
+_WIDTH = 30  # columns of the longest bar
+_WAYS = {
+    "fast": "fast paths",
+    "router": "fixed rules",
+    "model": "a language model",
+    "react": "a language model, step by step",
+    "": "nobody: it was over before",
+}
+
+
+@click.command()
+@click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How far to look back.")
+@json_option
+@click.pass_obj
+def stats(choice: Choice, days: int, as_json: bool) -> None:
+    """See what was asked lately, who planned it, and what fast paths saved.
+
+    What is saved is what planning took before a fast path was there, on average, less what it takes now.
+    """
+    app = open_app(choice)
+    found = figures.figures(app, app.clock.now() - timedelta(days=days))
+    if as_json:
+        print_json({"days": days, **figures.data(found)})
+        return
+    if not found.turns:
+        click.echo(f"Nothing was asked in the last {counted(days, 'day')}.")
+        return
+    click.secho(f"The last {counted(days, 'day')}: {counted(found.turns, 'request')}", bold=True)
+    print_table(("planned by", "requests", "share", "planning took"), [_way(found, each) for each in found.ways])
+    click.echo()
+    _saved(found)
+    _days(found)
+
+
+def _way(found: figures.Figures, way: figures.Way) -> tuple[Any, ...]:
+    share = f"{way.turns / found.turns:.0%}"
+    return _WAYS.get(way.path, way.path), way.turns, share, lasted(way.plan_ms / way.turns) if way.turns else ""
+
+
+def _saved(found: figures.Figures) -> None:
+    if not found.hits:
+        click.echo("No fast path has answered yet: a request becomes one when it was made three times and went well.")
+        return
+    money = f", and {found.saved_usd:.4f} USD" if found.saved_usd else ""
+    click.echo(
+        f"Fast paths answered {counted(found.hits, 'request')} and called no language model for it:"
+        f" {lasted(found.saved_ms)} of planning saved{money}."
+    )
+    share = found.wrong / found.hits
+    click.echo(
+        f"{found.wrong} of these answers {'was' if found.wrong == 1 else 'were'} wrong ({share:.1%});"
+        f" the bound is {found.bound:.1%}."
+    )
+
+
+def _days(found: figures.Figures) -> None:
+    """Hits by day, as bars: the eye sees a trend sooner than figures show it."""
+    most = max((day.hits for day in found.days), default=0)
+    if most == 0:
+        return
+    click.echo()
+    click.secho("Answers by fast paths", bold=True)
+    for day in found.days:
+        bar = "█" * max(1, round(_WIDTH * day.hits / most))
+        click.echo(f"  {day.day:%Y-%m-%d} {bar} {day.hits}  {lasted(day.ms)} saved")

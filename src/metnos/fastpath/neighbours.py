@@ -1,0 +1,116 @@
+"""Which path a request is nearest to: the nearest forms vote, and each is heard less the more others say the same.
+
+The nearest forms by cosine are weighed by kernel ridge regression: likeness is ``exp(sharpness (cosine - 1))`` of the
+meanings plus a share of the likeness of the words; a path's score is the sum of the weights of its forms, and the
+*margin* is how far the best path is above the next. One small system of equations for each request, nothing to train,
+so that a new form counts at once; its cost does not grow with the number of forms, but for the cosines.
+
+Rules: the order in which forms are given changes nothing; whatever is given, every number is finite. A form can be
+asked about as if it had not been seen, alone or with its whole path.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from metnos.fastpath.records import Form
+from metnos.fastpath.rules import Rules
+from metnos.fastpath.words import Words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from metnos.fastpath.words import Features
+
+    Vectors = NDArray[np.float32]
+    Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The nearest path, its nearest form, and how far ahead of the next path it is."""
+
+    path: str
+    form: Form
+    margin: float
+    cosine: float
+    words: float  # the likeness of the words
+    runner_up: str
+    support: float  # the score of the path itself
+
+
+class Neighbours:
+    """Forms with their vectors, ready to be asked. May be used by several threads."""
+
+    def __init__(self, forms: Sequence[Form], vectors: "Vectors", rules: Rules | None = None) -> None:
+        import numpy as np
+
+        if len(forms) != len(vectors):
+            raise ValueError("every form needs its vector")
+        order = sorted(range(len(forms)), key=lambda at: (forms[at].path, forms[at].canonical, forms[at].said))
+        self.forms = tuple(forms[at] for at in order)
+        self._rules = rules or Rules()
+        self._vectors = np.ascontiguousarray(np.asarray(vectors, dtype=np.float32)[order])
+        names = sorted({form.path for form in forms})
+        number = {name: at for at, name in enumerate(names)}
+        self._names = names
+        self._path = np.array([number[form.path] for form in self.forms], dtype=np.int64)
+        self._words = Words([form.said for form in self.forms])
+
+    def nearest(self, said: str, vector: "Numbers") -> Near | None:
+        """The path that a request is nearest to; nothing if there are no forms."""
+        import numpy as np
+
+        if not self.forms:
+            return None
+        cosines = self._vectors @ np.asarray(vector, dtype=np.float32)
+        return self._weigh(cosines, self._words.read(said))
+
+    def left_out(self, row: int) -> tuple[Near | None, Near | None]:
+        """What the other forms say of one of them, and what the forms of other paths say: a new kind of request."""
+        import numpy as np
+
+        cosines = self._vectors @ self._vectors[row]
+        words = self._words.of(row)
+        cosines[row] = -np.inf
+        others = self._weigh(cosines, words)
+        cosines[self._path == self._path[row]] = -np.inf
+        return others, self._weigh(cosines, words)
+
+    def _weigh(self, cosines: "Numbers", words: "Features") -> Near | None:
+        import numpy as np
+
+        rows = self._nearest_rows(cosines)
+        if not len(rows):
+            return None
+        rules = self._rules
+        alike = self._words.likeness(words, rows)
+        near = self._vectors[rows]
+        table = np.exp(rules.sharpness * (near @ near.T - 1)) + rules.words * alike[1:, 1:]
+        table[np.diag_indices(len(rows))] = 1 + rules.words + rules.ridge
+        asked = np.exp(rules.sharpness * (cosines[rows] - 1)) + rules.words * alike[0, 1:]
+        heard = np.linalg.solve(table, asked)
+        present, place = np.unique(self._path[rows], return_inverse=True)
+        support = np.bincount(place, heard)
+        order = np.argsort(-support, kind="stable")
+        best, rest = order[0], order[1:2]
+        own = np.flatnonzero(place == best)
+        nearest = own[np.argmax(asked[own])]
+        second = float(max(0.0, support[rest[0]])) if len(rest) else 0.0
+        return Near(
+            path=self._names[present[best]],
+            form=self.forms[rows[nearest]],
+            margin=max(0.0, float(support[best]) - second),
+            cosine=float(cosines[rows[own]].max()),
+            words=float(alike[0, 1:][own].max()),
+            runner_up=self._names[present[rest[0]]] if len(rest) else "",
+            support=float(support[best]),
+        )
+
+    def _nearest_rows(self, cosines: "Numbers") -> "Numbers":
+        import numpy as np
+
+        most = min(len(cosines), self._rules.neighbours)
+        rows = np.sort(np.argpartition(-cosines, most - 1)[:most])
+        return rows[np.isfinite(cosines[rows])]
