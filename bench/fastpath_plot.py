@@ -1,6 +1,6 @@
 """The curve of answered requests against wrong answers, drawn as an SVG that is legible on light and dark ground."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -15,8 +15,8 @@ class Line:
     """A system: shares of requests answered and of answers wrong, in per cent, and the points where it is run."""
 
     name: str
-    answered: Sequence[float]
-    wrong: Sequence[float]
+    answered: Iterable[float]
+    wrong: Iterable[float]
     points: Sequence[tuple[float, float, str]] = ()
 
 
@@ -62,7 +62,9 @@ def _grid() -> list[str]:
         parts.append(f'  <text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{wrong} %</text>')
     middle = (_TOP + _HIGH - _BOTTOM) / 2
     parts.append(f'  <text x="{_x(50):.1f}" y="{_HIGH - 18}" text-anchor="middle">requests answered</text>')
-    parts.append(f'  <text transform="translate(20 {middle:.0f}) rotate(-90)" text-anchor="middle">answers wrong</text>')
+    parts.append(
+        f'  <text transform="translate(20 {middle:.0f}) rotate(-90)" text-anchor="middle">answers wrong</text>'
+    )
     return parts
 
 

@@ -22,7 +22,20 @@ from typing import Any, Protocol, cast
 from bench import scratch
 from metnos import __version__
 
-BENCHMARKS = ("store", "audit", "help", "gate", "sandbox", "router", "turn", "llm")
+BENCHMARKS = (
+    "store",
+    "audit",
+    "help",
+    "gate",
+    "sandbox",
+    "router",
+    "turn",
+    "llm",
+    "reach",
+    "fastpath",
+    "fastpath_exact",
+    "mnestome",
+)
 
 LEAST_ROUNDS = 3  # fewer have no median worth the name
 _MICROSECONDS = "us/"

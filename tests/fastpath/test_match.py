@@ -118,6 +118,16 @@ def test_a_form_left_out_is_predicted_by_the_others_and_never_by_itself() -> Non
         assert strangers.path != form.path
 
 
+def test_among_many_forms_the_nearest_path_is_found_as_among_few() -> None:
+    forms, vectors = crowd(3000, 2, spread=0.3)
+    near = Neighbours(forms, vectors)
+    for at in range(0, 6000, 601):
+        found = near.nearest(forms[at].said, vectors[at])
+        assert found is not None
+        assert found.path == forms[at].path
+        assert found.cosine == pytest.approx(1, abs=1e-5)
+
+
 def test_forms_without_their_vectors_are_refused() -> None:
     forms, vectors = crowd(2, 2)
     with pytest.raises(ValueError, match="every form needs its vector"):

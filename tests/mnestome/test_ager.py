@@ -46,7 +46,7 @@ def wish(db: Database, turn: str = "W1", ts: datetime = START) -> None:
 
 
 def states(db: Database) -> list[str]:
-    return [state for (state,) in db.query("SELECT state FROM mnests ORDER BY id")]
+    return [state for (state,) in db.query("SELECT state FROM mnests ORDER BY state")]
 
 
 # -- weights
@@ -255,12 +255,17 @@ def test_a_clock_without_a_battery_stops_the_ager_and_nothing_is_lost(db: Databa
 # -- dry runs, crashes, company
 
 
-def test_a_dry_run_says_what_would_happen_and_changes_nothing(db: Database, past: Past) -> None:
+@pytest.mark.parametrize("many", [1_000_000, 1])
+def test_a_dry_run_says_what_would_happen_and_changes_nothing(
+    db: Database, past: Past, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    monkeypatch.setattr(ageing, "MANY", many)
+    indexes = _indexes(db)
     passing(db, "T1", START, Passing(), Passing(dst="count_words"))
     wish(db)
     before, now = everything(db), START + 200 * DAY
     report = Ager(db, past, zone=UTC).age(now, there_since(START, now), dry_run=True)
-    assert everything(db) == before
+    assert (everything(db), _indexes(db)) == (before, indexes)
     assert (report.weighed, report.faded, report.removed, len(report.proposals)) == (3, 2, ("sign_files",), 2)
     really = age(db, past, now)
     assert (really.weighed, really.faded, really.removed) == (report.weighed, report.faded, report.removed)

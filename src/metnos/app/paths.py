@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.core.canon import canonical_json, sha256_hex
-from metnos.core.clock import from_text, to_text
 from metnos.core.errors import ManifestError
 from metnos.executors import vocabulary
 from metnos.fastpath import adjacent, cover, playbook, promote, states
@@ -26,9 +25,10 @@ from metnos.fastpath.rules import FACTORY, may_answer
 from metnos.fastpath.saying import plain
 from metnos.fastpath.schema import L1, L2
 from metnos.fastpath.shape import Unresolved, learn
+from metnos.grimoire.medium import Facts
 from metnos.grimoire.trace import Desired, Kept, State, Trace
 from metnos.law.principal import Principal
-from metnos.mnestome import proto
+from metnos.mnestome.record import record_turn
 from metnos.models.embed import Embedder
 from metnos.night.jobs import Done
 from metnos.turn.plan.records import REQUEST, Kind
@@ -73,10 +73,11 @@ def _meaning(app: "App") -> Meaning | None:
 
 def catch_up(app: "App", again: int) -> int:
     """Work every turn in that was not worked in yet; returns how many."""
-    if app.settings.fastpath.use == "off":
-        return 0
     one, many = app.fast.logs
     offered = app.medium.pending(PROJECTION, again=again)
+    if app.settings.fastpath.use == "off":
+        app.medium.applied(PROJECTION, *offered)  # or they would be waited for before they are summarised
+        return 0
     fresh = set(many.unapplied(offered))
     todo = [turn for turn in one.unapplied(offered) if turn in fresh]
     learner = _Learner(app, one, many) if todo else None
@@ -115,10 +116,10 @@ class _Learner:
     def _hold_against(self, trace: Trace) -> None:
         """What became of a prediction, and of an answer that a path gave."""
         said: Mapping[str, Any] = trace.plan.get("fast") or {}
-        path = self.app.fast.known().paths.get(said.get("path", ""))
-        if path is None or not said.get("steps") or trace.state is State.CANCELLED:
+        held = self.app.fast.path(said.get("path", ""))
+        if held is None or not said.get("steps") or trace.state is State.CANCELLED:
             return
-        log = self.one if len(path.marks) == 1 else self.many
+        log, path = held
         note = partial(
             log.note, path.id, trace.id, trace.closed, form=said["form"], probability=said["probability"],
             score=said["score"], exact=said["exact"],
@@ -216,14 +217,14 @@ def _id_of(passed: Pass) -> str:
 
 def settle(app: "App", paths: Iterable[str], turn: str = "") -> list[states.Change]:
     """Let the states of these paths follow from what happened to them."""
-    known, tools, now = app.fast.known(), app.toolbox.kit().tools, app.clock.now()
+    calibration, tools, now = app.fast.calibration, app.toolbox.kit().tools, app.clock.now()
     delta, wanted = app.settings.fastpath.wrong_share, list(paths)
 
     def may(path: FastPath) -> tuple[bool, str]:
         """Whether an answer in words that were used before would be right often enough, or one by meaning could be."""
-        exact = Match(path.id, "", known.calibration.probability(0.0, exact=True), exact=True, score=0.0)
-        verdict = may_answer(exact, known.calibration, path, delta)
-        return (True, verdict.why) if verdict.may else (known.calibration.threshold is not None, verdict.why)
+        exact = Match(path.id, "", calibration.probability(0.0, exact=True), exact=True, score=0.0)
+        verdict = may_answer(exact, calibration, path, delta)
+        return (True, verdict.why) if verdict.may else (calibration.threshold is not None, verdict.why)
 
     def mark(name: str) -> Mark | None:
         return mark_of(tools[name]) if name in tools else None
@@ -279,8 +280,7 @@ def promote_pipelines(app: "App") -> Done:
     for each in ready:
         # What it would take is what the request gives, so the request is what would feed it.
         wish = Desired(each.name, REQUEST, "", each.signature)
-        with app.catalog.db.write() as tx:
-            proto.record(tx, [wish], "", from_text(to_text(now)), [])
+        record_turn(app.catalog.db, Facts(f"pipeline {each.path}", now, State.DONE, (), (wish,), ()))
         promote.offered(log, each, now)
     return Done(counts={"offered": len(ready)})
 

@@ -19,6 +19,7 @@ from metnos.models.budget import Budget, Meter
 from metnos.models.chat import Message, Prompt
 from metnos.night.notices import News, Notices
 from metnos.turn.loop import Parts, Turns
+from metnos.turn.reach import Reach
 
 if TYPE_CHECKING:
     from metnos.app.house import App
@@ -48,6 +49,7 @@ def build(app: "App") -> Turns:
             purses=app.purses,
             head=lambda: head.build(app.workspace),
             shortcuts=app.shortcuts,
+            reach=Reach(app.catalog.db, app.clock, app.catalog.names),
             learnt=partial(learning.catch_up_or_later, app),
         )
     )

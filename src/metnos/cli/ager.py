@@ -15,7 +15,7 @@ from metnos.core.clock import to_text
 
 @click.group()
 def ager() -> None:
-    """Let unused mnests fade, and see what that does."""
+    """Let the mnestome age."""
 
 
 @ager.command()
@@ -51,8 +51,8 @@ def _told(report: Report) -> list[str]:
         _line(len(aged.removed), "wish", "would be dropped", "dropped", would, aged.removed, "wishes"),
         _line(aged.archived, "mnest", "of the past would go to the archive", "of the past went to the archive", would),
         _line(report.asked, "question", "would be put to you", "for you: metnos inbox list", would),
-        _line(len(aged.recurring), "wish", "recurs", "recurs", would, tuple(each.name for each in aged.recurring),
-              "wishes"),
+        _line(len(aged.recurring), "recurring wish", "worth an executor", "worth an executor", would,
+              tuple(each.name for each in aged.recurring), "recurring wishes"),
         _line(report.moved, "event", "would move to the file of past years", "of past years moved to their own file",
               would),
     ]  # fmt: skip

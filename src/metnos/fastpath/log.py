@@ -15,6 +15,7 @@ from metnos.core.canon import canonical_json
 from metnos.core.clock import from_text, to_text
 from metnos.fastpath.log_records import Event, Judged, Pass, agreed, blob, marks_text, path_id, path_of
 from metnos.fastpath.records import FastPath, Form, State
+from metnos.fastpath.saying import plain
 from metnos.fastpath.schema import L1, L2
 from metnos.fastpath.shape import Seen, observe
 from metnos.store.db import Database, Row, Transaction
@@ -157,6 +158,16 @@ class Log:
         forms = "SELECT path, canonical_query, said, uses FROM LOG WHERE ?1 IS NULL OR path = ?1 ORDER BY id"
         return [Form(*row) for row in self.db.query(self._sql(forms), (path,))]
 
+    def asked(self, plain_form: str) -> list[tuple[str, str]]:
+        """Which paths were asked for in this form, and the form as it was spelled; connectors do not count."""
+        forms = "SELECT path, canonical_query FROM LOG WHERE plain_query = ? ORDER BY id"
+        return self.db.query(self._sql(forms), (plain_form,))
+
+    def size(self) -> int:
+        """How many forms there are."""
+        row = self.db.first(self._sql("SELECT count(*) FROM LOG"))
+        return int(row[0]) if row else 0
+
     def observed(self, path: str | None = None) -> dict[tuple[str, str], dict[str, Seen]]:
         """The unsaid values that never varied, by path and form: one that all forms share counts for all of them."""
         values = "SELECT path, canonical_query, args_observed FROM LOG WHERE ?1 IS NULL OR path = ?1"
@@ -280,11 +291,23 @@ class Log:
             tx.execute(self._sql(again), (*counts, observed, moment, row[0]))
             return int(row[0])
         new = (
-            "INSERT INTO LOG (path, canonical_query, said, tool_name, args_shape, args_observed, ok_count, fail_count,"
-            " ts_first, ts_last, state)"
-            " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, state FROM fast_paths WHERE path = ? RETURNING id"
+            "INSERT INTO LOG (path, canonical_query, plain_query, said, tool_name, args_shape, args_observed, ok_count,"
+            " fail_count, ts_first, ts_last, state)"
+            " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, state FROM fast_paths WHERE path = ? RETURNING id"
         )
-        values = (key, passed.form, passed.said, tools, shape, observed, *counts, moment, moment, key)
+        values = (
+            key,
+            passed.form,
+            plain(passed.form),
+            passed.said,
+            tools,
+            shape,
+            observed,
+            *counts,
+            moment,
+            moment,
+            key,
+        )
         return int(tx.query(self._sql(new), values)[0][0])
 
 

@@ -1,13 +1,14 @@
-"""What fast paths know at this moment, ready for matching.
+"""What fast paths know at this moment: by the very words of a request, and by its meaning.
 
-Rules: made anew when what is stored changed, in whatever process; what it hands out never changes. Forms that differ
-only in the words that join their parts are one form. Vectors belong to one space: those of another embedder are not
-looked at, and missing ones are computed when somebody asks by meaning. The embedder is not even loaded as long as
-nothing that is known could be recognised by meaning.
+Rules: forms that differ only in the words that join their parts are one form. A form is looked up as it is needed, so
+what was learnt a moment ago counts. What is matched by meaning is prepared once and made anew when it has grown by a
+part, or was calibrated again; a form that it lacks is known by its words meanwhile. Vectors belong to one space: those
+of another embedder are not looked at, and missing ones are computed. The embedder is not even loaded as long as nothing
+that is known could be recognised by meaning. Threads may share it.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
@@ -23,7 +24,7 @@ from metnos.fastpath.match import Matcher
 from metnos.fastpath.records import FastPath, Form, Match
 from metnos.fastpath.rules import Calibration, Factory
 from metnos.fastpath.saying import plain
-from metnos.fastpath.shape import Filled, Seen, Unresolved, fill
+from metnos.fastpath.shape import Filled, Unresolved, fill
 from metnos.store.db import Database
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 WORDS_ONLY = ""  # the space of a calibration that was made without an embedder
+_GROWN = 0.02  # by this part the forms may grow before the matcher is made anew
 
 
 class Meaning(Protocol):
@@ -45,32 +47,25 @@ class Meaning(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Everything that is known, as of one moment."""
+class Found:
+    """A path that a request seems to mean, and the arguments that it gives for each step."""
 
-    paths: Mapping[str, FastPath]
-    forms: tuple[Form, ...]  # without the words that join their parts
-    calibration: Calibration
+    path: FastPath
+    match: Match
+    form: str  # that was matched, as it was first heard
+    filled: Filled | Unresolved
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
     matcher: Matcher
-    _spelled: Mapping[tuple[str, str], str]  # a form as it was first heard, by path and form
-    _observed: Mapping[tuple[str, str], Mapping[str, Seen]]  # the same for values that no word says
-
-    def match(self, heard: Heard, vector: "NDArray[np.float32] | None" = None) -> Match | None:
-        """The path that a request seems to mean."""
-        return self.matcher.match(plain(heard.form), mask(heard.text, heard.slots), vector)
-
-    def spelled(self, match: Match) -> str:
-        """The form that was matched, as it was first heard."""
-        return self._spelled[match.path, match.form]
-
-    def fill(self, match: Match, heard: Heard) -> Filled | Unresolved:
-        """The arguments of each step of the path that was matched, from this request."""
-        form = self.spelled(match)
-        return fill(self.paths[match.path].shape, self._observed.get((match.path, form), {}), heard, form)
+    spelled: dict[tuple[str, str], str]  # a form as it was first heard, by path and plain form
+    size: int
+    calibrated: int
 
 
 class Memory:
-    """The fast paths of one workspace. Threads may share it."""
+    """The fast paths of one workspace."""
 
     def __init__(
         self, db: Database, logs: Sequence[Log], meaning: Callable[[], Meaning | None], factory: Factory
@@ -80,79 +75,107 @@ class Memory:
         self._meaning = meaning
         self._factory = factory
         self._lock = Lock()
-        self._mark: object = None
-        self._by_words: Known | None = None
-        self._by_meaning: Known | None = None
+        self._prepared: _Prepared | None = None
+        self._calibration: tuple[int, str, Calibration] | None = None
 
-    def known(self) -> Known:
-        """What is known by words alone."""
-        with self._lock:
-            return self._current()
+    def path(self, key: str) -> tuple[Log, FastPath] | None:
+        """A path, and the log that it is in."""
+        for log in self.logs:
+            found = log.path(key)
+            if found is not None:
+                return log, found
+        return None
 
-    def known_by_meaning(self, heard: Heard) -> tuple[Known, "NDArray[np.float32] | None"]:
-        """What is known, with the vector of a request to match; no vector where meaning can tell nothing."""
+    # -- recognising
+
+    def exact(self, heard: Heard) -> Found | None:
+        """The one path that was asked for in this form and that this request can be filled into."""
+        form = plain(heard.form)
+        likely = self.calibration.probability(0.0, exact=True)
+        spelled = {path: said for log in self.logs for path, said in reversed(log.asked(form))}
+        found = [
+            each
+            for path, said in spelled.items()
+            if (each := self._found(Match(path, form, likely, exact=True, score=0.0), said, heard)) is not None
+        ]
+        fitting = [each for each in found if not isinstance(each.filled, Unresolved)]
+        return fitting[0] if len(fitting) == 1 else found[0] if len(found) == 1 else None
+
+    def alike(self, heard: Heard) -> Found | None:
+        """The path that is nearest by meaning; nothing where meaning can tell nothing. Raises what an embedder does."""
         with self._lock:
-            known = self._current()
-            if known.calibration.threshold is None:
-                return known, None
-            meaning = self._meaning()
-            if meaning is None or meaning.space != self._space():
-                return known, None
-            if self._by_meaning is None:
-                vectors = self._vectors(known.forms, meaning)
-                matcher = Matcher(known.forms, vectors, known.calibration)
-                self._by_meaning = replace(known, matcher=matcher)
-            return self._by_meaning, meaning.embed([mask(heard.text, heard.slots)])[0]
+            number, space, fitted = self._fitted()
+            meaning = self._meaning() if fitted.threshold is not None else None
+            if meaning is None or meaning.space != space:
+                return None
+            prepared = self._prepare(meaning, number, fitted)
+        said = mask(heard.text, heard.slots)
+        match = prepared.matcher.match(plain(heard.form), said, meaning.embed([said])[0])
+        if match is None:
+            return None
+        return self._found(match, prepared.spelled[match.path, match.form], heard)
+
+    def _found(self, match: Match, form: str, heard: Heard) -> Found | None:
+        held = self.path(match.path)
+        if held is None:
+            return None
+        log, path = held
+        observed = log.observed(path.id).get((path.id, form), {})
+        return Found(path, match, form, fill(path.shape, observed, heard, form))
+
+    # -- how far matches can be believed
+
+    @property
+    def calibration(self) -> Calibration:
+        with self._lock:
+            return self._fitted()[2]
 
     def calibrate(self, evidence: Sequence[Evidence], delta: float, now: datetime) -> Calibration:
         """Fit anew how far matches can be believed, from all that is known, and keep that."""
         with self._lock:
-            known, meaning = self._current(), self._meaning()
-            vectors = self._vectors(known.forms, meaning) if meaning is not None and known.forms else None
-            fitted = calibrate(known.forms, vectors, evidence, delta=delta, factory=self._factory)
-            space = meaning.space if vectors is not None and meaning is not None else WORDS_ONLY
+            forms, _ = self._forms()
+            meaning = self._meaning() if forms else None
+            vectors = self._vectors(forms, meaning) if meaning is not None else None
+            fitted = calibrate(forms, vectors, evidence, delta=delta, factory=self._factory)
+            space = meaning.space if meaning is not None else WORDS_ONLY
             with self._db.write() as tx:
                 tx.execute(
                     "INSERT INTO calibrations (ts, space, fitted) VALUES (?, ?, ?)",
                     (to_text(now), space, canonical_json(fitted.to_data()).decode()),
                 )
-            self._mark = None
         return fitted
 
     # -- inside the lock
 
-    def _current(self) -> Known:
-        newest = self._db.first("SELECT coalesce(max(id), 0) FROM calibrations")
-        mark = (newest, *(log.mark()[:3] for log in self.logs))
-        if self._by_words is None or mark != self._mark:
-            self._by_words, self._by_meaning, self._mark = self._read(), None, mark
-        return self._by_words
+    def _fitted(self) -> tuple[int, str, Calibration]:
+        """The newest calibration: its number, its space, and what was fitted."""
+        row = self._db.first("SELECT id, space FROM calibrations ORDER BY id DESC LIMIT 1")
+        number, space = row or (0, WORDS_ONLY)
+        if self._calibration is None or self._calibration[0] != number:
+            kept = self._db.first("SELECT fitted FROM calibrations WHERE id = ?", (number,))
+            nothing = calibrate((), None, factory=self._factory)
+            fitted = Calibration.from_data(json.loads(kept[0])) if kept else nothing
+            self._calibration = (number, space, fitted)
+        return self._calibration
 
-    def _read(self) -> Known:
+    def _prepare(self, meaning: Meaning, number: int, fitted: Calibration) -> _Prepared:
+        known, size = self._prepared, sum(log.size() for log in self.logs)
+        if known is None or known.calibrated != number or not known.size <= size <= known.size * (1 + _GROWN):
+            forms, spelled = self._forms()
+            matcher = Matcher(forms, self._vectors(forms, meaning), fitted)
+            known = self._prepared = _Prepared(matcher, spelled, size, number)
+        return known
+
+    def _forms(self) -> tuple[tuple[Form, ...], dict[tuple[str, str], str]]:
+        """Every form, without the words that join its parts, and how each was first heard."""
         forms: dict[tuple[str, str], Form] = {}
         spelled: dict[tuple[str, str], str] = {}
-        observed: dict[tuple[str, str], Mapping[str, Seen]] = {}
-        for log in self.logs:
-            observed |= log.observed()
-            for form in log.forms():
-                key = (form.path, plain(form.canonical))
-                spelled.setdefault(key, form.canonical)
-                uses = form.uses + (forms[key].uses if key in forms else 0)
-                forms[key] = replace(forms.get(key, form), canonical=key[1], uses=uses)
-        paths = {path.id: path for log in self.logs for path in log.paths()}
-        fitted = self._fitted()
-        listed = tuple(forms.values())
-        return Known(paths, listed, fitted, Matcher(listed, None, fitted), spelled, observed)
-
-    def _fitted(self) -> Calibration:
-        row = self._db.first("SELECT fitted FROM calibrations ORDER BY id DESC LIMIT 1")
-        if row is None:
-            return calibrate((), None, factory=self._factory)
-        return Calibration.from_data(json.loads(row[0]))
-
-    def _space(self) -> str:
-        row = self._db.first("SELECT space FROM calibrations ORDER BY id DESC LIMIT 1")
-        return str(row[0]) if row else WORDS_ONLY
+        for form in (each for log in self.logs for each in log.forms()):
+            key = (form.path, plain(form.canonical))
+            spelled.setdefault(key, form.canonical)
+            uses = form.uses + (forms[key].uses if key in forms else 0)
+            forms[key] = replace(forms.get(key, form), canonical=key[1], uses=uses)
+        return tuple(forms.values()), spelled
 
     def _vectors(self, forms: Sequence[Form], meaning: Meaning) -> "Vectors":
         """One row for each form; those that are not kept yet are computed, and kept in the file that has the form."""

@@ -2,7 +2,7 @@
 
 Rules: both files have the same tables but for the log of forms, which is `canonical_query_log` where a path is one
 executor and `multi_tool_paths` where it is a sequence. `fast_paths` holds a path's state, and a form's state is always
-that of its path. `path_events` only ever grows and holds no words of a request: counts and states can be explained from
+that of its path; its ``plain_query`` is without the words that join its parts. `path_events` only ever grows and holds no words of a request: counts and states can be explained from
 it; each kind of event counts once for a path in a turn, and ``form`` says by which form it came. Vectors carry their
 space and can be computed again. `applied_turns` holds which turns were worked in, by projection; L1 shares the
 mnestome's.
@@ -53,6 +53,7 @@ def _tables(log: str) -> tuple[str, ...]:
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             path TEXT NOT NULL REFERENCES fast_paths (path),
             canonical_query TEXT NOT NULL,
+            plain_query TEXT NOT NULL,
             said TEXT NOT NULL,
             tool_name TEXT NOT NULL,
             args_shape TEXT NOT NULL CHECK (json_valid(args_shape)),
@@ -66,6 +67,7 @@ def _tables(log: str) -> tuple[str, ...]:
             UNIQUE (canonical_query, tool_name, args_shape)
         ) STRICT""",
         f"CREATE INDEX {log}_path ON {log} (path)",
+        f"CREATE INDEX {log}_plain ON {log} (plain_query)",
         """CREATE TABLE fast_paths (
             path TEXT PRIMARY KEY,
             marks TEXT NOT NULL CHECK (json_type(marks) = 'array'),

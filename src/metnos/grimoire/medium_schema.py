@@ -180,4 +180,11 @@ _BESIDE = (
     ) STRICT""",
 )
 
-MIGRATIONS = (Migration("0001_turns", (*_TURNS, *_PARTS, *_BESIDE)),)
+MIGRATIONS = (
+    Migration("0001_turns", (*_TURNS, *_PARTS, *_BESIDE)),
+    # Wishes are worked in together with passings now, under another name; whoever is gone must not be waited for.
+    Migration(
+        "0002_one_projection",
+        ("DELETE FROM projected WHERE name = 'wishes'", "DELETE FROM projections WHERE name = 'wishes'"),
+    ),
+)

@@ -8,7 +8,7 @@ and named at the next start. The answer says only what has an audit line.
 import contextlib
 import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +39,7 @@ from metnos.turn.plan.records import Kind, Plan, Step
 from metnos.turn.plan.records import Path as PlanPath
 from metnos.turn.planning import Planner, zone_of
 from metnos.turn.purse import Purses
+from metnos.turn.reach import Reaching
 from metnos.turn.request import LONGEST, Request
 from metnos.turn.scratch import Scratch
 from metnos.turn.thinking import Thinker
@@ -63,6 +64,7 @@ class Parts:
     purses: Purses
     head: Callable[[], str]  # the constant beginning of every prompt
     shortcuts: "Shortcuts | None"
+    reach: Callable[[Collection[str]], Reaching] | None  # what experience says comes after what
     learnt: Callable[[], object]  # lets everything that learns catch up with the traces
 
 
@@ -145,7 +147,8 @@ class Turns:
             thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None
             scene = self._scene(scratch) if thinker else None
             choice, shortcuts = self._parts.settings.planner, self._parts.shortcuts
-            planner = Planner(kit, self._parts.door.home, choice, thinker, scene, shortcuts=shortcuts)
+            reach = self._parts.reach(kit.tools) if self._parts.reach else None
+            planner = Planner(kit, self._parts.door.home, choice, thinker, scene, reach=reach, shortcuts=shortcuts)
             way = Way(self._parts.door, self._parts.settings.steps, thinker, scene)
             yield from self._do(planner, way, scratch)
             yield close()

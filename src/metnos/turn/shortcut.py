@@ -11,8 +11,7 @@ from typing import Any
 
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.sections import FastpathSettings
-from metnos.fastpath.heard import Heard
-from metnos.fastpath.memory import Known, Memory
+from metnos.fastpath.memory import Found, Memory
 from metnos.fastpath.records import FastPath, Mark, Match, State
 from metnos.fastpath.rules import may_answer
 from metnos.fastpath.shape import Unresolved
@@ -57,29 +56,22 @@ class Shortcuts:
 
     def exact(self, asked: Scratch) -> Shortcut | None:
         """The path that was asked for in the same words before, particulars apart. Needs no embedder."""
-        if asked.heard is None:
-            return None
-        known = self._memory.known()
-        match = known.match(asked.heard)
-        return self._shortcut(known, match, asked, asked.heard) if match is not None else None
+        found = self._memory.exact(asked.heard) if asked.heard else None
+        return self._shortcut(found, asked) if found is not None else None
 
     def alike(self, asked: Scratch) -> Shortcut | None:
         """The path that was asked for in words of the same meaning. May load the embedder; raises `ModelError`."""
-        if asked.heard is None:
-            return None
-        known, vector = self._memory.known_by_meaning(asked.heard)
-        match = None if vector is None else known.match(asked.heard, vector)
-        return self._shortcut(known, match, asked, asked.heard) if match is not None else None
+        found = self._memory.alike(asked.heard) if asked.heard else None
+        return self._shortcut(found, asked) if found is not None else None
 
-    def _shortcut(self, known: Known, match: Match, asked: Scratch, heard: Heard) -> Shortcut:
-        path = known.paths[match.path]
+    def _shortcut(self, found: Found, asked: Scratch) -> Shortcut:
+        path, match, form = found.path, found.match, found.form
         other = changed(path, lambda name: mark_of(asked.tools[name]) if name in asked.tools else None)
-        filled = Unresolved("", other) if other else known.fill(match, heard)
-        form = known.spelled(match)
-        if isinstance(filled, Unresolved):
-            return Shortcut(path, match, form, (), may=False, why=filled.why)
-        steps = tuple(Step(mark.name, args) for mark, args in zip(path.marks, filled, strict=True))
-        verdict = may_answer(match, known.calibration, path, self._settings.wrong_share)
+        if other or isinstance(found.filled, Unresolved):
+            why = other or (found.filled.why if isinstance(found.filled, Unresolved) else "")
+            return Shortcut(path, match, form, (), may=False, why=why)
+        steps = tuple(Step(mark.name, args) for mark, args in zip(path.marks, found.filled, strict=True))
+        verdict = may_answer(match, self._memory.calibration, path, self._settings.wrong_share)
         why_not = _first(
             (path.state is not State.ACTIVE, f"the path is {path.state}: {path.reason}"),
             (self._settings.use != "on", "fast paths may not answer: the setting fastpath.use says so"),

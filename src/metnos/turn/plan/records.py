@@ -41,7 +41,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A tool with what speaks for it. ``score`` orders them; the parts are kept for `metnos why`."""
+    """A tool with what speaks for it; the parts are kept for `metnos why`.
+
+    ``score`` is what the request says of it; the order also heeds ``weight``, a factor for its odds.
+    """
 
     tool: Tool
     score: float
