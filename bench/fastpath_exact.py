@@ -15,8 +15,8 @@ it is what the planner would have done.
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -28,7 +28,7 @@ from metnos.executors import schema as executors
 from metnos.fastpath.heard import Heard
 from metnos.fastpath.log import Log, Pass
 from metnos.fastpath.mask import mask
-from metnos.fastpath.memory import Known, Memory
+from metnos.fastpath.memory import Memory
 from metnos.fastpath.rules import Factory, upper
 from metnos.fastpath.saying import plain
 from metnos.fastpath.schema import L1, L2, MIGRATIONS_L1, MIGRATIONS_L2
@@ -59,7 +59,7 @@ class Case:
     heard: Heard
     plan: Plan
 
-    @cached_property
+    @property
     def calls(self) -> list[tuple[str, dict[str, Any]]]:
         return [(step.executor, dict(step.args)) for step in self.plan.steps]
 
@@ -84,3 +84,98 @@ class Tally:
     @property
     def wrong_families(self) -> set[int]:
         return {each.case.asked.family for each in self.wrong}
+
+
+class World:
+    """The router with the built-in executors, and a disk that is a rule."""
+
+    def __init__(self) -> None:
+        tools = router_data.built_in()
+        self.marks = {tool.name: mark_of(tool) for tool in tools}
+        self._router = Router(Ranker(tools, None), tools, home=HOME, exists=there)
+
+    def case(self, asked: Asked) -> Case:
+        return Case(asked, self.heard(asked), self._router.route(asked.text, now=asked.now, cwd=asked.cwd))
+
+    def heard(self, asked: Asked) -> Heard:
+        """As a turn hears it: places as they are to be understood on that machine."""
+        found = extract(asked.text, now=asked.now, home=HOME, cwd=asked.cwd)
+        return Heard.of(asked.text, resolved(found, Ground(asked.cwd, HOME, there)), asked.now)
+
+
+def run(_: Path) -> list[Measure]:
+    texts = requests()
+    tuned = [family for family, text in enumerate(texts) if is_tuned(text)]
+    kept = [family for family, text in enumerate(texts) if not is_tuned(text)]
+    world, variants = World(), Variants(texts, SEED)
+    tally = judge(world, [each for family in range(len(texts)) for each in variants.of(family, _EACH)])
+    return [*_measures("kept", kept, tally), *_measures("looked at", tuned, tally), *_measures("all", [*kept, *tuned], tally)]
+
+
+def is_tuned(text: str) -> bool:
+    """Whether a request was looked at while the fast paths were repaired."""
+    return crc32(text.encode()) % 2 == 0
+
+
+def judge(world: World, asked: Iterable[Asked]) -> Tally:
+    """Learn from three of each form, all at once; then hold every other one against the router."""
+    groups: dict[str, list[Case]] = {}
+    for case in map(world.case, asked):
+        groups.setdefault(plain(case.heard.form), []).append(case)
+    tally = Tally()
+    with scratch.folder() as folder, ExitStack() as closing:
+        one = Database(folder / "one.sqlite", (*executors.MIGRATIONS, *MIGRATIONS, *MIGRATIONS_L1))
+        closing.callback(one.close)
+        many = Database(folder / "many.sqlite", MIGRATIONS_L2)
+        closing.callback(many.close)
+        logs = Log(one, L1), Log(many, L2)
+        with one.write(), many.write():  # one commit for all of them
+            rest = [case for group in groups.values() for case in _taught(group, logs, world)]
+        memory = Memory(one, logs, lambda: None, Factory())
+        for case in rest:
+            _ask(memory, case, tally)
+    return tally
+
+
+def _taught(group: Sequence[Case], logs: tuple[Log, Log], world: World) -> list[Case]:
+    """Let the first of a form that can be learnt from pass; the others, if there were enough of these."""
+    passes = 0
+    left: list[Case] = []
+    for case in group:
+        passed = _pass(case, world) if passes < PASSES else None
+        if passed is None:
+            left.append(case)
+            continue
+        passes += 1
+        logs[len(passed.marks) > 1].record(passed)
+    return left if passes == PASSES else []
+
+
+def _pass(case: Case, world: World) -> Pass | None:
+    """What a turn teaches, by the same conditions as in life."""
+    plan, heard = case.plan, case.heard
+    if plan.kind is not Kind.STEPS or plan.open or plan.tainted or plan.notes or not plan.steps:
+        return None
+    found = learn([args for _, args in case.calls], heard)
+    if not isinstance(found, Learnt):
+        return None
+    marks = tuple(world.marks[name] for name, _ in case.calls)
+    said = mask(heard.text, heard.slots)
+    turn = f"{case.asked.family}/{heard.text}"
+    return Pass(turn, heard.now, heard.form, said, marks, found.shape, found.constants)
+
+
+def _ask(memory: Memory, case: Case, tally: Tally) -> None:
+    found = memory.exact(case.heard)
+    if found is None:
+        tally.unmatched += 1  # the form leads to more than one path
+        return
+    if isinstance(found.filled, Unresolved):
+        tally.unresolved[found.filled.why] += 1
+        return
+    if found.path.passes < PASSES:
+        return  # it could not be active
+    tally.hits[case.asked.family] += 1
+    given = [(mark.name, args) for mark, args in zip(found.path.marks, found.filled, strict=True)]
+    if case.plan.kind is not Kind.STEPS or case.plan.open or given != case.calls:
+        tally.wrong.append(Wrong(case, given))

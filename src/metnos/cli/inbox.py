@@ -115,7 +115,8 @@ def _carry_out(app: App, item: Item) -> int:
         turning.promote(app, item)
         return FINE
     if item.kind == ageing.ARCHIVAL:
-        ageing.archive(app, item)
+        if not ageing.archive(app, item):
+            click.echo("It was used again since you were asked, so it stays.")
         return FINE
     if item.kind != ACT:
         return FINE

@@ -295,19 +295,8 @@ class Log:
             " fail_count, ts_first, ts_last, state)"
             " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, state FROM fast_paths WHERE path = ? RETURNING id"
         )
-        values = (
-            key,
-            passed.form,
-            plain(passed.form),
-            passed.said,
-            tools,
-            shape,
-            observed,
-            *counts,
-            moment,
-            moment,
-            key,
-        )
+        words = (passed.form, plain(passed.form), passed.said)
+        values = (key, *words, tools, shape, observed, *counts, moment, moment, key)
         return int(tx.query(self._sql(new), values)[0][0])
 
 

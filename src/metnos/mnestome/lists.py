@@ -28,7 +28,7 @@ class Change:
     """One event of a mnest, and what the mnest weighed after it."""
 
     event: Event
-    new_state: State | None
+    new_state: str | None  # a `State`, or what `leaving` says of a row that is gone
     turn: str | None
     weight: float
 
@@ -91,5 +91,5 @@ def history(db: Database, key: str, past: Past | None = None, rules: Rules = RUL
     for _, _, ts, kind, delta, new_state, reason, turn, decay_lambda in events:
         event = Event(from_text(ts), Kind(kind), delta, decay_lambda, reason)
         weight, at, rate = replayed(weight, at, rate, event)
-        told.append(Change(event, State(new_state) if new_state else None, turn, weight))
+        told.append(Change(event, new_state, turn, weight))
     return told
