@@ -95,7 +95,10 @@ class World:
         self._router = Router(Ranker(tools, None), tools, home=HOME, exists=there)
 
     def case(self, asked: Asked) -> Case:
-        return Case(asked, self.heard(asked), self._router.route(asked.text, now=asked.now, cwd=asked.cwd))
+        plan = self._router.route(asked.text, now=asked.now, cwd=asked.cwd)
+        if plan.kind is Kind.NOTHING:  # politeness can be too much for the router, and changes nothing
+            plan = self._router.route(asked.bare, now=asked.now, cwd=asked.cwd)
+        return Case(asked, self.heard(asked), plan)
 
     def heard(self, asked: Asked) -> Heard:
         """As a turn hears it: places as they are to be understood on that machine."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from zlib import crc32
 
 from bench import router_data
+from metnos.fastpath.canonical import canonical
 from metnos.fastpath.slots import Kind, Slot, extract
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -71,7 +72,6 @@ _ARTICLE = re.compile(r"\b(?:the|an?|some|my|il|lo|la|gli|le|un|una|uno|mio|mia)
 _JOINING = re.compile(r"\b(?:and then|and|then|e poi|poi|e)\b(?! \d)")
 _JOINED = ("and", "then", "and then", "and also", "e", "e poi", "poi")
 _WORD = re.compile(r"[a-zà-ù]{4,}")
-_ITALIAN = {"o": "i", "i": "o", "a": "e", "e": "a"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,7 @@ class Asked:
     text: str
     now: datetime
     cwd: Path
+    bare: str  # the same without politeness
 
 
 def requests() -> list[str]:
@@ -112,35 +113,39 @@ class Variants:
         for text in texts:
             for slot in _slots(text):
                 self._pool.setdefault(str(slot.kind), []).append(slot.text.strip("'\"«»“”"))
+        self._words: dict[str, list[str]] = {}
+        for word in dict.fromkeys(word for text in texts for word in _WORD.findall(text)):
+            self._words.setdefault(canonical(word, ()), []).append(word)
 
     def of(self, family: int, count: int) -> list[Asked]:
         """So many variants of one request at most, itself first; each text once."""
         draw = random.Random(f"{self._seed}/{self._texts[family]}")
-        found = {self._texts[family]: Asked(family, self._texts[family], _MOMENTS[0], _FOLDERS[0])}
+        itself = self._texts[family]
+        found = {itself: Asked(family, itself, _MOMENTS[0], _FOLDERS[0], itself)}
         for _ in range(3 * count):
             if len(found) >= count:
                 break
-            text = self._varied(self._texts[family], draw)
-            found.setdefault(text, Asked(family, text, draw.choice(_MOMENTS), draw.choice(_FOLDERS)))
+            text, bare = self._varied(itself, draw)
+            found.setdefault(text, Asked(family, text, draw.choice(_MOMENTS), draw.choice(_FOLDERS), bare))
         return list(found.values())
 
-    def _varied(self, text: str, draw: random.Random) -> str:
+    def _varied(self, text: str, draw: random.Random) -> tuple[str, str]:
         slots = sorted(_slots(text), key=lambda slot: slot.start)
         parts, at = [], 0
         share = draw.choice((0.0, 0.5, 1.0, 1.0))
         dressed = draw.random() < (0.4 if slots else 1.0)
         for slot in slots:
             words = text[at : slot.start]
-            parts.append(_dressed(words, draw) if dressed else words)
+            parts.append(self._dressed(words, draw) if dressed else words)
             parts.append(self._other(slot, draw) if draw.random() < share else slot.text)
             at = slot.end
-        parts.append(_dressed(text[at:], draw) if dressed else text[at:])
-        made = "".join(parts)
+        parts.append(self._dressed(text[at:], draw) if dressed else text[at:])
+        made = bare = "".join(parts)
         if dressed and draw.random() < 0.4:
             made = draw.choice(_BEFORE) + made
         if dressed and draw.random() < 0.4:
             made = made.rstrip("?.! ") + draw.choice(_AFTER)
-        return made[:1].upper() + made[1:] if dressed and draw.random() < 0.3 else made
+        return (made[:1].upper() + made[1:] if dressed and draw.random() < 0.3 else made), bare
 
     def _other(self, slot: Slot, draw: random.Random) -> str:
         if slot.kind is Kind.QUOTED:
@@ -152,27 +157,24 @@ class Variants:
         kind = draw.choice(("path", "folder", "name")) if slot.kind in _PLACES else str(slot.kind)
         return draw.choice(self._pool[kind])
 
+    def _dressed(self, words: str, draw: random.Random) -> str:
+        """The same words with what a canonical form leaves out added, dropped or changed."""
+        how = draw.randrange(5)
+        if how == 0:
+            return _ARTICLE.sub("", words, count=1)
+        if how == 1:
+            return _ARTICLE.sub(lambda _: draw.choice(("the ", "a ", "my ", "la ", "un ")), words, count=1)
+        if how == 2:
+            return _JOINING.sub(lambda _: draw.choice(_JOINED), words, count=1)
+        if how == 3:
+            found = [(match, other) for match in _WORD.finditer(words) for other in self._inflected(match[0])]
+            match, other = draw.choice(found) if found else (None, "")
+            return words if match is None else words[: match.start()] + other + words[match.end() :]
+        return words
 
-def _dressed(words: str, draw: random.Random) -> str:
-    """The same words with what a canonical form leaves out added, dropped or changed."""
-    how = draw.randrange(5)
-    if how == 0:
-        return _ARTICLE.sub("", words, count=1)
-    if how == 1:
-        return _ARTICLE.sub(lambda _: draw.choice(("the ", "a ", "my ", "la ", "un ")), words, count=1)
-    if how == 2:
-        return _JOINING.sub(lambda _: draw.choice(_JOINED), words, count=1)
-    if how == 3:
-        found = list(_WORD.finditer(words))
-        return _numbered(words, draw.choice(found)) if found else words
-    return words
-
-
-def _numbered(words: str, match: re.Match[str]) -> str:
-    """One word in the plural instead of the singular, or the other way round, in either language."""
-    word = match[0]
-    other = word[:-1] if word[-1] == "s" else word[:-1] + _ITALIAN[word[-1]] if word[-1] in _ITALIAN else f"{word}s"
-    return words[: match.start()] + other + words[match.end() :]
+    def _inflected(self, word: str) -> list[str]:
+        """Other words of the requests with the same stem: plurals, genders, persons."""
+        return [other for other in self._words.get(canonical(word, ()), ()) if other != word]
 
 
 def _slots(text: str) -> Iterator[Slot]:

@@ -41,7 +41,7 @@ COMMANDS = {
     "jobs": ("metnos.cli.jobs:jobs", "See and run what Metnos does by itself."),
     "mnestome": ("metnos.cli.mnestome:mnestome", "See what works together, what fades, and what was wished for."),
     "ager": ("metnos.cli.ager:ager", "Let the mnestome age."),
-    "fastpath": ("metnos.cli.fastpath:fastpath", "See, explain and switch off shortcuts for what you repeat."),
+    "fastpath": ("metnos.cli.fastpath:fastpath", "See and switch off what was learnt from repeated requests."),
     "stats": ("metnos.cli.stats:stats", "See what was asked lately, and what fast paths saved."),
     "config": ("metnos.cli.config:config", "Show or change settings."),
     "audit": ("metnos.cli.audit:audit", "Read and prove the record of what was done."),

@@ -37,12 +37,13 @@ _KINDS = {
     "good": "an answer was liked",
     "state": "changed its state",
     "offered": "offered to be made an executor",
+    "link": "the first part of it was done, and it went well",
 }
 
 
 @click.group()
 def fastpath() -> None:
-    """See, explain and switch off what was learnt from repeated requests."""
+    """See and switch off what was learnt from repeated requests."""
 
 
 @fastpath.command(name="list")

@@ -26,7 +26,7 @@ _WAYS = {
 @json_option
 @click.pass_obj
 def stats(choice: Choice, days: int, as_json: bool) -> None:
-    """See what was asked lately, who planned it, and what fast paths saved.
+    """See what was asked lately, and what fast paths saved.
 
     What is saved is what planning took before a fast path was there, on average, less what it takes now.
     """

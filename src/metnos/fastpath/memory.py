@@ -25,6 +25,7 @@ from metnos.fastpath.records import FastPath, Form, Match
 from metnos.fastpath.rules import Calibration, Factory
 from metnos.fastpath.saying import plain
 from metnos.fastpath.shape import Filled, Unresolved, fill
+from metnos.fastpath.wording import otherwise
 from metnos.store.db import Database
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ class Memory:
         if held is None:
             return None
         log, path = held
+        if match.exact and (why := _otherwise(log, path.id, form, heard)):
+            return Found(path, match, form, Unresolved("", why))
         observed = log.observed(path.id).get((path.id, form), {})
         return Found(path, match, form, fill(path.shape, observed, heard, form))
 
@@ -191,3 +194,10 @@ class Memory:
             for log in self.logs:
                 log.keep_vectors(meaning.space, fresh)
         return np.stack([kept[form.said] for form in forms])
+
+
+def _otherwise(log: Log, path: str, form: str, heard: Heard) -> str:
+    """Why a request of a known form may mean something else than the one that this form was first heard in."""
+    asked = mask(heard.text, heard.slots)
+    known = next((each.said for each in log.forms(path) if each.canonical == form), "")
+    return otherwise(asked, known, plain(heard.form))

@@ -13,6 +13,7 @@ from metnos.grimoire.trace import Desired, StepTrace, Trace
 from metnos.turn.passing import passings
 from metnos.turn.plan.records import Candidate, Plan, Tool, Wish
 from metnos.turn.scratch import Scratch, Taken
+from metnos.turn.tags import tags
 
 _CANDIDATES = 5
 
@@ -52,6 +53,7 @@ def trace(scratch: Scratch, answer: str, clock: Clock) -> Trace:
         item=scratch.item,
         cpu_ms=round(scratch.cpu_ms, 3),
         error=scratch.error,
+        tags=tags(request.text, scratch.slots),
     )
 
 

@@ -14,8 +14,9 @@ from metnos.core.sections import FastpathSettings
 from metnos.fastpath.memory import Found, Memory
 from metnos.fastpath.records import FastPath, Mark, Match, State
 from metnos.fastpath.rules import may_answer
-from metnos.fastpath.shape import Unresolved
-from metnos.fastpath.states import changed
+from metnos.fastpath.shape import Unresolved, refers_back
+from metnos.fastpath.states import PASSES, changed
+from metnos.grimoire.trace import Trace
 from metnos.turn.plan.records import Step, Tool
 from metnos.turn.scratch import Scratch
 
@@ -75,10 +76,20 @@ class Shortcuts:
         why_not = _first(
             (path.state is not State.ACTIVE, f"the path is {path.state}: {path.reason}"),
             (self._settings.use != "on", "fast paths may not answer: the setting fastpath.use says so"),
+            (
+                refers_back(path.shape) and not self._has_followed(path, asked.last),
+                "it takes something of the request before, and did not often do so after such a one",
+            ),
             (self._is_checked(asked.request.id), "planned all the same, to see whether the path still agrees"),
             (not verdict.may, verdict.why),
         )
         return Shortcut(path, match, form, steps, may=not why_not, why=why_not or verdict.why)
+
+    def _has_followed(self, path: FastPath, last: Trace | None) -> bool:
+        """Whether a path was often taken right after what the last turn did. *Them* may be anything else."""
+        before = tuple(step["executor"] for step in last.plan.get("steps", ())) if last else ()
+        known = (each for log in self._memory.logs for each in log.paths() if each.state is not State.DEMOTED)
+        return bool(before) and any(each.tools == before + path.tools and each.passes >= PASSES for each in known)
 
     def _is_checked(self, turn: str) -> bool:
         """One in so many, by the turn's id: the same turn is always either."""
