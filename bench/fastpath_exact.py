@@ -6,7 +6,8 @@ same executors with the same arguments, or the answer is wrong. All forms are le
 teach them; nothing is executed.
 
 Variants of one request are not independent, so that what counts is families: a request with all its variants is one
-trial, and it is wrong if a single answer in it is. Requests of an even checksum were looked at while the fast paths
+trial, and it is wrong if a single answer in it is. Politeness changes nothing that is meant, but it can confuse the router: what an answer
+is held against is the plan for the request without it. Requests of an even checksum were looked at while the fast paths
 were repaired (``python -m bench.fastpath_exact`` shows what goes wrong with them), the others were kept for the report.
 Does not guarantee that an owner asks as these requests do, nor that the router is right: an answer counts as right when
 it is what the planner would have done.
@@ -53,15 +54,12 @@ _MOST_WRONG = 1.0  # per cent, with that confidence
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A request, as it is heard and as the router plans it."""
+    """A request, as it is heard and as the router plans it; ``wanted`` is its plan for it without politeness."""
 
     asked: Asked
     heard: Heard
     plan: Plan
-
-    @property
-    def calls(self) -> list[tuple[str, dict[str, Any]]]:
-        return [(step.executor, dict(step.args)) for step in self.plan.steps]
+    wanted: Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +93,10 @@ class World:
         self._router = Router(Ranker(tools, None), tools, home=HOME, exists=there)
 
     def case(self, asked: Asked) -> Case:
-        plan = self._router.route(asked.text, now=asked.now, cwd=asked.cwd)
-        if plan.kind is Kind.NOTHING:  # politeness can be too much for the router, and changes nothing
-            plan = self._router.route(asked.bare, now=asked.now, cwd=asked.cwd)
-        return Case(asked, self.heard(asked), plan)
+        plan = wanted = self._router.route(asked.text, now=asked.now, cwd=asked.cwd)
+        if asked.bare != asked.text:
+            wanted = self._router.route(asked.bare, now=asked.now, cwd=asked.cwd)
+        return Case(asked, self.heard(asked), plan, wanted)
 
     def heard(self, asked: Asked) -> Heard:
         """As a turn hears it: places as they are to be understood on that machine."""
@@ -159,10 +157,10 @@ def _pass(case: Case, world: World) -> Pass | None:
     plan, heard = case.plan, case.heard
     if plan.kind is not Kind.STEPS or plan.open or plan.tainted or plan.notes or not plan.steps:
         return None
-    found = learn([args for _, args in case.calls], heard)
+    found = learn([args for _, args in _calls(plan)], heard)
     if not isinstance(found, Learnt):
         return None
-    marks = tuple(world.marks[name] for name, _ in case.calls)
+    marks = tuple(world.marks[name] for name, _ in _calls(plan))
     said = mask(heard.text, heard.slots)
     turn = f"{case.asked.family}/{heard.text}"
     return Pass(turn, heard.now, heard.form, said, marks, found.shape, found.constants)
@@ -180,5 +178,9 @@ def _ask(memory: Memory, case: Case, tally: Tally) -> None:
         return  # it could not be active
     tally.hits[case.asked.family] += 1
     given = [(mark.name, args) for mark, args in zip(found.path.marks, found.filled, strict=True)]
-    if case.plan.kind is not Kind.STEPS or case.plan.open or given != case.calls:
+    if case.wanted.kind is not Kind.STEPS or case.wanted.open or given != _calls(case.wanted):
         tally.wrong.append(Wrong(case, given))
+
+
+def _calls(plan: Plan) -> list[tuple[str, dict[str, Any]]]:
+    return [(step.executor, dict(step.args)) for step in plan.steps]

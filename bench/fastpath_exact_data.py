@@ -67,7 +67,8 @@ _ODD: dict[str, tuple[str, ...]] = {
     "order": ("smallest", "oldest", "più vecchia", "most recent", "newest", "piu piccolo"),
 }  # fmt: skip
 _BEFORE = ("please ", "could you ", "per favore ", "Metnos, ", "hey, ", "mi puoi ", "I'd like to ", "ok ")
-_AFTER = (" please", ", thanks", " per favore", " grazie", "?", ".", "!", "")
+_AFTER = (" please", ", thanks", " per favore", " grazie")
+_MARKS = ("?", ".", "!", "")
 _ARTICLE = re.compile(r"\b(?:the|an?|some|my|il|lo|la|gli|le|un|una|uno|mio|mia) ", re.IGNORECASE)
 _JOINING = re.compile(r"\b(?:and then|and|then|e poi|poi|e)\b(?! \d)")
 _JOINED = ("and", "then", "and then", "and also", "e", "e poi", "poi")
@@ -141,10 +142,13 @@ class Variants:
             at = slot.end
         parts.append(self._dressed(text[at:], draw) if dressed else text[at:])
         made = bare = "".join(parts)
+        if dressed and draw.random() < 0.3:
+            made = bare = bare.rstrip("?.! ") + draw.choice(_MARKS)
         if dressed and draw.random() < 0.4:
             made = draw.choice(_BEFORE) + made
-        if dressed and draw.random() < 0.4:
-            made = made.rstrip("?.! ") + draw.choice(_AFTER)
+        if dressed and draw.random() < 0.3:
+            mark = made[-1] if made[-1] in "?.!" else ""
+            made = made.removesuffix(mark) + draw.choice(_AFTER) + mark
         return (made[:1].upper() + made[1:] if dressed and draw.random() < 0.3 else made), bare
 
     def _other(self, slot: Slot, draw: random.Random) -> str:

@@ -150,8 +150,9 @@ def _happened(random: np.random.Generator, born: "Numbers", leaves: "Numbers") -
     """Of which mnest, when and what; by mnest and time."""
     count, end = len(born), _ms(ENDED)
     left = np.maximum(born + _DAY, random.integers(end - 91 * _DAY, end, count))
-    last = np.minimum(born + (random.exponential(90.0, count) + 1) * _DAY, np.where(leaves, left, end)).astype(np.int64)
-    uses = np.minimum(random.pareto(1.5, count) * 2.1 + 0.5, _USES).astype(np.int64)
+    lasts = born + (random.exponential(180.0, count) * _DAY).astype(np.int64) + _DAY
+    last = np.minimum(lasts, np.where(leaves, left, end))
+    uses = np.minimum(random.pareto(1.5, count) * 2.25 + 0.5, _USES).astype(np.int64)
     used = np.repeat(np.arange(count), uses)
     when = born[used] + 1 + (random.random(len(used)) * (last - born - 1)[used]).astype(np.int64)
     nights = np.array([_ms(night) for night in _NIGHTS])

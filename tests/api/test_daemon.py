@@ -22,7 +22,9 @@ from metnos.turn.events import Answer, Answered, Started, Text, Wanted
 from metnos.turn.request import Request
 from support import metnos
 
-JOBS = ["catch_up", "conversations", "uses", "undo", "executors", "audit", "backup"]
+JOBS = [
+    "catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations", "uses", "undo", "executors", "audit", "backup"
+]  # fmt: skip
 SLEEP = """
 import time
 

@@ -13,7 +13,9 @@ from metnos.executors import index
 from metnos.night.jobs import Night
 from metnos.night.records import State
 
-JOBS = ["catch_up", "conversations", "uses", "undo", "executors", "audit", "backup"]
+JOBS = [
+    "catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations", "uses", "undo", "executors", "audit", "backup"
+]  # fmt: skip
 
 
 @pytest.fixture

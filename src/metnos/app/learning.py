@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from metnos.app import paths
 from metnos.core.errors import StoreError
 from metnos.executors import index
-from metnos.fastpath import log
+from metnos.fastpath import cover, log
 from metnos.mnestome import ager, proto, record, seeds, states
 from metnos.mnestome.rules import Rules
 from metnos.mnestome.states import Standing
@@ -72,5 +72,6 @@ def follow_executors(app: "App") -> int:
     versions = {name: each.version for name, each in standings.items() if not each.gone}
     calls = {each.name: each.manifest.capabilities.executor.call for each in app.catalog.usable()}
     changed += seeds.plant(db, [*seeds.declared(calls, versions), *seeds.documented(versions)], now)
+    cover.demote_covered(app.fast.logs[1], paths.covers(app), now)
     ager.set_fact(db, _FOLLOWED, mark)
     return changed

@@ -5,6 +5,7 @@ learnt from what a planner did and what went well, never from its own answers. W
 disliked is held against the path that did it, at once.
 """
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.core.canon import canonical_json, sha256_hex
-from metnos.core.errors import ManifestError
+from metnos.core.errors import ManifestError, TurnError
 from metnos.executors import vocabulary
 from metnos.fastpath import adjacent, cover, playbook, promote, states
 from metnos.fastpath.calibrate import Evidence
@@ -75,15 +76,18 @@ def catch_up(app: "App", again: int) -> int:
     """Work every turn in that was not worked in yet; returns how many."""
     one, many = app.fast.logs
     offered = app.medium.pending(PROJECTION, again=again)
-    if app.settings.fastpath.use == "off":
-        app.medium.applied(PROJECTION, *offered)  # or they would be waited for before they are summarised
-        return 0
-    fresh = set(many.unapplied(offered))
-    todo = [turn for turn in one.unapplied(offered) if turn in fresh]
-    learner = _Learner(app, one, many) if todo else None
+    if len(many.unapplied(offered)) == len(offered) > len(one.unapplied(offered)):
+        app.medium.offer_again(PROJECTION)  # the file of sequences was lost, and nothing else was
+        offered = app.medium.pending(PROJECTION, again=again)
+    fresh = {*one.unapplied(offered), *many.unapplied(offered)}
+    todo = [turn for turn in offered if turn in fresh]
+    learner = _Learner(app, one, many) if todo and app.settings.fastpath.use != "off" else None
     for turn in todo:
+        trace = app.medium.load(turn)
         if learner is not None:
-            learner.turn(app.medium.load(turn))
+            learner.turn(trace)
+        for log in (one, many):
+            log.skip(turn, trace.closed)  # also what is never learnt from: it would be waited for, or learnt later
     app.medium.applied(PROJECTION, *offered)
     return len(todo)
 
@@ -98,7 +102,7 @@ class _Learner:
     touched: set[str] = field(default_factory=set)
 
     def turn(self, trace: Trace) -> None:
-        """All that a turn teaches; the mark comes last, so that whatever was cut short is done again."""
+        """All that a turn teaches. Whatever was cut short can be done again: each part of it counts once."""
         self.touched.clear()
         self._hold_against(trace)
         link = _link(self.app, trace)
@@ -109,8 +113,6 @@ class _Learner:
             log = self.one if len(passed.marks) == 1 else self.many
             log.record(passed)
             self.touched.add(_id_of(passed))
-        else:
-            self.one.skip(trace.id, trace.closed)
         settle(self.app, self.touched, trace.id)
 
     def _hold_against(self, trace: Trace) -> None:
@@ -172,16 +174,22 @@ class _Learner:
 
 def _link(app: "App", trace: Trace) -> adjacent.Turned | None:
     """A turn as something to learn from; nothing if it is none."""
-    plan, tools = trace.plan, app.toolbox.kit().tools
+    plan, tools, first = trace.plan, app.toolbox.kit().tools, _first(app, trace)
     steps = plan.get("steps") or ()
-    if trace.kept is not Kept.WHOLE or plan.get("kind") != Kind.STEPS or plan.get("cut") or not steps:
+    if (
+        trace.kept is not Kept.WHOLE
+        or first.kept is not Kept.WHOLE
+        or plan.get("kind") != Kind.STEPS
+        or plan.get("cut")
+        or not steps
+    ):
         return None
     # What needs words of a model, rests on content, or was assumed and said so, is not done without thinking.
     if plan.get("open") or plan.get("tainted") or plan.get("notes") or _answers_a_question(app, plan):
         return None
     marks = tuple(mark_of(tools[step["executor"]]) for step in steps if step["executor"] in tools)
     used = {step.executor: step.version for step in trace.steps}
-    heard = Heard.from_data(trace.text, trace.slots, trace.asked)
+    heard = Heard.from_data(first.text, first.slots, first.asked)
     if (
         heard is None
         or len(marks) < len(steps)
@@ -198,9 +206,16 @@ def _link(app: "App", trace: Trace) -> adjacent.Turned | None:
         plan=tuple(step["args"] for step in steps),
         ok=trace.state is State.DONE and all(step.ok for step in trace.steps) and bool(trace.steps),
         last=str(plan.get("last", "")),
-        plan_ms=float(plan.get("ms", 0.0)),
-        plan_usd=sum(call.usd for call in trace.calls if call.purpose == "plan"),
+        plan_ms=float(first.plan.get("ms", 0.0)),
+        plan_usd=sum(call.usd for call in first.calls if call.purpose == "plan"),
     )
+
+
+def _first(app: "App", trace: Trace) -> Trace:
+    """The turn in which it was asked and planned, of one that went on after a yes."""
+    while trace.continues:
+        trace = app.medium.load(trace.continues)
+    return trace
 
 
 def _answers_a_question(app: "App", plan: Mapping[str, Any]) -> bool:
@@ -238,6 +253,11 @@ def hold_against(app: "App") -> list[str]:
     blamed = dict.fromkeys(app.medium.disliked(), "you said that an answer of it was not right")
     blamed |= dict.fromkeys(app.undo.undone_turns(), "what it did was undone")
     blamed |= dict.fromkeys(_refused(app), "you said no to what it was about to do")
+    known = {turn for log in app.fast.logs for turn, _, _ in log.of_turns(blamed)}
+    for turn in [turn for turn in blamed if turn and turn not in known]:
+        # What was done after a yes that came later is a turn of its own; the answer was given in the first.
+        with contextlib.suppress(TurnError):
+            blamed.setdefault(_first(app, app.medium.load(turn)).id, blamed[turn])
     now, found = app.clock.now(), []
     for log in app.fast.logs:
         for turn, path, kind in log.of_turns(blamed):

@@ -92,6 +92,30 @@ def _plan(trace: Trace) -> None:
         _say(f"Assumed: {note}")
     if trace.canonical:
         _say(f"Without its details the request reads: {trace.canonical}")
+    fast = trace.plan.get("fast")
+    if isinstance(fast, Mapping):
+        _fast(fast, trace)
+
+
+def _fast(said: Mapping[str, Any], trace: Trace) -> None:
+    """What a fast path said about the request: what it rests on, and why it answered or did not."""
+    how = "in the same words" if said.get("exact") else "by its meaning"
+    _say(f"A fast path knows such requests {how}: {said.get('form', '')}")
+    passes, sure = said.get("passes"), said.get("probability")
+    learnt = f", learnt from {counted(passes, 'request')}" if isinstance(passes, int) else ""
+    likely = f", {sure:.2%} likely to be right" if _is_number(sure) else ""
+    _say(
+        f"  It is {said.get('state', 'unknown')}{learnt}{likely}: metnos fastpath show {str(said.get('path', ''))[:10]}"
+    )
+    if trace.path == "fast":
+        _say(f"  It answered: {said.get('why', '')}")
+    elif said.get("fell_back"):
+        _say(f"  It tried, changed nothing, and it was planned anew: {said['fell_back']}")
+    else:
+        _say(f"  It did not answer: {said.get('why', '')}")
+    if said.get("steps") and trace.path != "fast":
+        same = said["steps"] == trace.plan.get("steps")
+        _say("  It would have done the same." if same else "  It would have done something else.")
 
 
 def _candidates(candidates: Sequence[Mapping[str, Any]]) -> None:

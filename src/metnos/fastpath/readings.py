@@ -39,6 +39,15 @@ _FAMILIES = {
     }.items()
     for ending in listed(endings)
 }
+_NUMBERS = {
+    "percent": re.compile(r"%$"),
+    "": re.compile(r"^\d+$"),
+    "grouped": re.compile(r"^\d{1,3}(?:[.,]\d{3})+$"),
+    "point": re.compile(r"^\d+\.\d+$"),
+    "comma": re.compile(r"^\d+,\d+$"),
+    "words": re.compile(r"[^\W\d_]"),
+}
+_ORDERS = {"many": re.compile(r"^pi\w .*(?:i|cch?ie|cole|nuove)$"), "one": re.compile(r"^pi\w .*[aeo]$")}  # Italian
 _SUFFIX = re.compile(r"\.([a-z0-9]{1,5})$")
 
 
@@ -58,11 +67,20 @@ def quality(slot: Slot, now: datetime) -> str:
         return _FAMILIES.get(ending[1], "file") if ending else ""
     if slot.kind is Kind.QUOTED:
         return "phrase" if " " in str(slot.value).strip() else ""
-    if slot.kind is Kind.NUMBER:
-        return "percent" if slot.text.rstrip().endswith("%") else ""
+    if slot.kind in (Kind.NUMBER, Kind.COUNT):
+        return _written(slot.text.strip())
     if slot.kind in (Kind.DATE, Kind.RANGE):
         return _when(slot, f"{now:%Y-%m-%d}")
+    if slot.kind is Kind.DURATION:
+        return "" if isinstance(slot.value, int | float) and slot.value >= 1 and slot.value == int(slot.value) else "part"
+    if slot.kind is Kind.ORDER:
+        return next((said for said, shape in _ORDERS.items() if shape.search(slot.text.lower())), "")
     return ""
+
+
+def _written(text: str) -> str:
+    """How a number is written: planners that look for figures see no word, and 1.250 is not to all of them the same."""
+    return next((said for said, shape in _NUMBERS.items() if shape.search(text)), "other")
 
 
 def _when(slot: Slot, today: str) -> str:

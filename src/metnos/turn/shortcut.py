@@ -11,6 +11,7 @@ from typing import Any
 
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.sections import FastpathSettings
+from metnos.fastpath.cover import covered
 from metnos.fastpath.memory import Found, Memory
 from metnos.fastpath.records import FastPath, Mark, Match, State
 from metnos.fastpath.rules import may_answer
@@ -67,23 +68,29 @@ class Shortcuts:
 
     def _shortcut(self, found: Found, asked: Scratch) -> Shortcut:
         path, match, form = found.path, found.match, found.form
-        other = changed(path, lambda name: mark_of(asked.tools[name]) if name in asked.tools else None)
-        if other or isinstance(found.filled, Unresolved):
-            why = other or (found.filled.why if isinstance(found.filled, Unresolved) else "")
+        against = self._against(path, asked)
+        if against or isinstance(found.filled, Unresolved):
+            why = against or (found.filled.why if isinstance(found.filled, Unresolved) else "")
             return Shortcut(path, match, form, (), may=False, why=why)
         steps = tuple(Step(mark.name, args) for mark, args in zip(path.marks, found.filled, strict=True))
         verdict = may_answer(match, self._memory.calibration, path, self._settings.wrong_share)
         why_not = _first(
             (path.state is not State.ACTIVE, f"the path is {path.state}: {path.reason}"),
             (self._settings.use != "on", "fast paths may not answer: the setting fastpath.use says so"),
-            (
-                refers_back(path.shape) and not self._has_followed(path, asked.last),
-                "it takes something of the request before, and did not often do so after such a one",
-            ),
             (self._is_checked(asked.request.id), "planned all the same, to see whether the path still agrees"),
             (not verdict.may, verdict.why),
         )
         return Shortcut(path, match, form, steps, may=not why_not, why=why_not or verdict.why)
+
+    def _against(self, path: FastPath, asked: Scratch) -> str:
+        """Why a path has nothing to say here, however it was asked for; mostly nothing."""
+        tools = asked.tools
+        covering = covered(path.tools, {name: tool.covers for name, tool in tools.items() if tool.covers})
+        if covering:
+            return f"{covering} does all of it in one step"
+        if refers_back(path.shape) and not self._has_followed(path, asked.last):
+            return "it takes something of the request before, and did not often do so after such a one"
+        return changed(path, lambda name: mark_of(tools[name]) if name in tools else None)
 
     def _has_followed(self, path: FastPath, last: Trace | None) -> bool:
         """Whether a path was often taken right after what the last turn did. *Them* may be anything else."""
