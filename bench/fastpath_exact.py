@@ -101,7 +101,8 @@ class World:
     def heard(self, asked: Asked) -> Heard:
         """As a turn hears it: places as they are to be understood on that machine."""
         found = extract(asked.text, now=asked.now, home=HOME, cwd=asked.cwd)
-        return Heard.of(asked.text, resolved(found, Ground(asked.cwd, HOME, there)), asked.now)
+        ground = Ground(asked.cwd, HOME, there)
+        return Heard.of(asked.text, resolved(found, ground), asked.now, ground.there)
 
 
 def run(_: Path) -> list[Measure]:

@@ -19,7 +19,8 @@ from zlib import crc32
 
 from bench import router_data
 from metnos.fastpath.canonical import canonical
-from metnos.fastpath.slots import Kind, Slot, extract
+from metnos.fastpath.language import language
+from metnos.fastpath.slots import Kind, Slot, extract, without
 
 _ROOT = Path(__file__).resolve().parent.parent
 HOME = Path("/home/u")
@@ -69,7 +70,12 @@ _ODD: dict[str, tuple[str, ...]] = {
 _BEFORE = ("please ", "could you ", "per favore ", "Metnos, ", "hey, ", "mi puoi ", "I'd like to ", "ok ")
 _AFTER = (" please", ", thanks", " per favore", " grazie")
 _MARKS = ("?", ".", "!", "")
-_ARTICLE = re.compile(r"\b(?:the|an?|some|my|il|lo|la|gli|le|un|una|uno|mio|mia) ", re.IGNORECASE)
+_ARTICLE = {
+    "en": re.compile(r"\b(?:the|an?|some|my) ", re.IGNORECASE),
+    "it": re.compile(r"\b(?:il|lo|la|gli|le|i|un|una|uno) ", re.IGNORECASE),
+}
+_ARTICLES = {"en": ("the ", "a ", "my ", "some "), "it": ("il ", "la ", "i ", "le ", "un ", "una ")}
+_FOLDER = re.compile("folder|cartell|director", re.IGNORECASE)
 _JOINING = re.compile(r"\b(?:and then|and|then|e poi|poi|e)\b(?! \d)")
 _JOINED = ("and", "then", "and then", "and also", "e", "e poi", "poi")
 _WORD = re.compile(r"[a-zà-ù]{4,}")
@@ -132,15 +138,15 @@ class Variants:
 
     def _varied(self, text: str, draw: random.Random) -> tuple[str, str]:
         slots = sorted(_slots(text), key=lambda slot: slot.start)
-        parts, at = [], 0
+        parts, at, tongue = [], 0, language(without(text, slots))
         share = draw.choice((0.0, 0.5, 1.0, 1.0))
         dressed = draw.random() < (0.4 if slots else 1.0)
         for slot in slots:
             words = text[at : slot.start]
-            parts.append(self._dressed(words, draw) if dressed else words)
+            parts.append(self._dressed(words, tongue, draw) if dressed else words)
             parts.append(self._other(slot, draw) if draw.random() < share else slot.text)
             at = slot.end
-        parts.append(self._dressed(text[at:], draw) if dressed else text[at:])
+        parts.append(self._dressed(text[at:], tongue, draw) if dressed else text[at:])
         made = bare = "".join(parts)
         if dressed and draw.random() < 0.3:
             made = bare = bare.rstrip("?.! ") + draw.choice(_MARKS)
@@ -159,15 +165,17 @@ class Variants:
             folder = draw.choice((*("",) * 3, "~/", "~/Documents/", "/srv/Data Sets/", "./", "sub/", "~/Più/"))
             return f"{folder}{draw.choice(self._pool['stem'])}{draw.choice((suffix, suffix, suffix.upper()))}"
         kind = draw.choice(("path", "folder", "name")) if slot.kind in _PLACES else str(slot.kind)
-        return draw.choice(self._pool[kind])
+        # *The folder the folder Work* is nothing that anybody says.
+        fitting = [each for each in self._pool[kind] if not _FOLDER.search(each) or _FOLDER.search(slot.text)]
+        return draw.choice(fitting)
 
-    def _dressed(self, words: str, draw: random.Random) -> str:
+    def _dressed(self, words: str, tongue: str, draw: random.Random) -> str:
         """The same words with what a canonical form leaves out added, dropped or changed."""
         how = draw.randrange(5)
         if how == 0:
-            return _ARTICLE.sub("", words, count=1)
+            return _ARTICLE[tongue].sub("", words, count=1)
         if how == 1:
-            return _ARTICLE.sub(lambda _: draw.choice(("the ", "a ", "my ", "la ", "un ")), words, count=1)
+            return _ARTICLE[tongue].sub(lambda _: draw.choice(_ARTICLES[tongue]), words, count=1)
         if how == 2:
             return _JOINING.sub(lambda _: draw.choice(_JOINED), words, count=1)
         if how == 3:

@@ -1,16 +1,17 @@
 """A request as fast paths see it: its words, its particulars, when it was asked, and the form that it has.
 
 The form is the canonical one with the quality of each particular, `what do <name.pdf> say`: what may lead to another
-plan makes another form. Rules: pure. Give the particulars with places as they are to be understood on this machine.
+plan makes another form, and so does a place that is not there. Rules: pure, but for asking ``there``; what is kept has
+what was there then. Give the particulars with places as they are to be understood on this machine.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from metnos.fastpath.canonical import canonical
-from metnos.fastpath.readings import quality
+from metnos.fastpath.readings import PLACES, quality
 from metnos.fastpath.slots_records import Kind, Slot
 
 
@@ -22,27 +23,42 @@ class Heard:
     slots: tuple[Slot, ...]
     now: datetime
     form: str
+    gone: tuple[bool, ...] = ()  # for each particular, whether it is a place that is not there
 
     @classmethod
-    def of(cls, text: str, slots: Sequence[Slot], now: datetime) -> "Heard":
+    def of(
+        cls, text: str, slots: Sequence[Slot], now: datetime, there: Callable[[str], bool] | None = None
+    ) -> "Heard":
+        """``there`` says whether a place is on this machine; without it all are taken to be."""
         ordered = sorted(slots, key=lambda slot: slot.start)
-        found = iter([quality(slot, now) for slot in ordered])
+        gone = [there is not None and slot.kind in PLACES and not there(str(slot.value)) for slot in ordered]
+        return cls._of(text, ordered, now, gone)
+
+    @classmethod
+    def _of(cls, text: str, slots: Sequence[Slot], now: datetime, gone: Sequence[bool]) -> "Heard":
+        qualities = [quality(slot, now) + ("-gone" if away else "") for slot, away in zip(slots, gone, strict=True)]
+        found = iter(qualities)
         words = canonical(text, slots).split()
         form = " ".join(_qualified(word, next(found, "")) if word[0] == "<" else word for word in words)
-        return cls(text, tuple(ordered), now, form)
+        return cls(text, tuple(slots), now, form, tuple(gone))
 
     def data(self) -> list[dict[str, Any]]:
         """Its particulars as they are kept."""
-        return [{**asdict(slot), "kind": str(slot.kind)} for slot in self.slots]
+        return [
+            {**asdict(slot), "kind": str(slot.kind), "gone": away}
+            for slot, away in zip(self.slots, self.gone, strict=True)
+        ]
 
     @classmethod
     def from_data(cls, text: str, slots: Sequence[Mapping[str, Any]], now: datetime) -> "Heard | None":
         """A request that was kept; nothing if not all of it was."""
         try:
-            kept = [Slot(**{**each, "kind": Kind(each["kind"]), "also": tuple(each["also"])}) for each in slots]
+            kept = [_slot(each) for each in slots]
         except (TypeError, KeyError, ValueError):
             return None
-        return cls.of(text, kept, now) if all(text[slot.start : slot.end] == slot.text for slot in kept) else None
+        gone = [bool(each.get("gone")) for each in slots]
+        whole = all(text[slot.start : slot.end] == slot.text for slot in kept)
+        return cls._of(text, kept, now, gone) if whole else None
 
     def says(self, words: str) -> bool:
         """Whether these words stand in the request, spelled so."""
@@ -56,6 +72,11 @@ def apart(text: str, start: int, end: int) -> bool:
     """Whether a place in a text neither begins nor ends inside a word."""
     inside = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
     return not inside and not (end < len(text) and text[end].isalnum() and text[end - 1].isalnum())
+
+
+def _slot(kept: Mapping[str, Any]) -> Slot:
+    own = {name: value for name, value in kept.items() if name != "gone"}
+    return Slot(**{**own, "kind": Kind(kept["kind"]), "also": tuple(kept["also"])})
 
 
 def _qualified(word: str, said: str) -> str:

@@ -4,7 +4,7 @@ A *reading* has a name and says how a value is got from a slot: a day also reads
 as its ending or as what stands before it. A shape remembers which reading an argument was, never what it gave.
 
 A *quality* is what about a particular may lead to another plan although its kind is the same: which kind of file it is,
-whether a day is over, whether a quoted text is more than a word.
+whether a day is over, whether a quoted text is more than a word, how a number is written.
 
 Rules: pure; the same slot and the same moment give the same readings, the plainest first. Days and moments are reckoned
 as planners reckon them, since a reading is believed only where it gave what a planner gave. Does not look at the disk.
@@ -41,6 +41,7 @@ _FAMILIES = {
 }
 _NUMBERS = {
     "percent": re.compile(r"%$"),
+    "digit": re.compile(r"^\d$"),
     "": re.compile(r"^\d+$"),
     "grouped": re.compile(r"^\d{1,3}(?:[.,]\d{3})+$"),
     "point": re.compile(r"^\d+\.\d+$"),
@@ -48,6 +49,7 @@ _NUMBERS = {
     "words": re.compile(r"[^\W\d_]"),
 }
 _ORDERS = {"many": re.compile(r"^pi\w .*(?:i|cch?ie|cole|nuove)$"), "one": re.compile(r"^pi\w .*[aeo]$")}  # Italian
+_MONTHS = re.compile(r"month|mes[ei]\b|year|ann[oi]\b")
 _SUFFIX = re.compile(r"\.([a-z0-9]{1,5})$")
 
 
@@ -63,8 +65,7 @@ def readings(slot: Slot, now: datetime) -> dict[str, Any]:
 def quality(slot: Slot, now: datetime) -> str:
     """What tells this particular from others of its kind, in a word; nothing for most."""
     if slot.kind in PLACES or slot.kind in _PATTERNS:
-        ending = _SUFFIX.search(str(slot.value).partition("|")[0].lower())
-        return _FAMILIES.get(ending[1], "file") if ending else ""
+        return _filed(slot)
     if slot.kind is Kind.QUOTED:
         return "phrase" if " " in str(slot.value).strip() else ""
     if slot.kind in (Kind.NUMBER, Kind.COUNT):
@@ -72,10 +73,28 @@ def quality(slot: Slot, now: datetime) -> str:
     if slot.kind in (Kind.DATE, Kind.RANGE):
         return _when(slot, f"{now:%Y-%m-%d}")
     if slot.kind is Kind.DURATION:
-        return "" if isinstance(slot.value, int | float) and slot.value >= 1 and slot.value == int(slot.value) else "part"
+        return _long(slot)
     if slot.kind is Kind.ORDER:
         return next((said for said, shape in _ORDERS.items() if shape.search(slot.text.lower())), "")
     return ""
+
+
+def _filed(slot: Slot) -> str:
+    """The family of a file; whether it was found elsewhere than it was said, or its ending alone was said."""
+    value, text = str(slot.value), slot.text.lower()
+    ending = _SUFFIX.search(value.partition("|")[0].lower())
+    family = _FAMILIES.get(ending[1], "file") if ending else ""
+    if slot.kind is Kind.NAME and "/" in value and "/" not in text:
+        return f"{family}-elsewhere"
+    return f"{family}-ending" if slot.kind is Kind.FILES and f"*.{text}" in value.split("|") else family
+
+
+def _long(slot: Slot) -> str:
+    """Whether a length of time is so many days: hours are less, and months are no fixed number of them."""
+    if _MONTHS.search(slot.text.lower()):
+        return "months"
+    whole = isinstance(slot.value, int | float) and slot.value >= 1 and slot.value == int(slot.value)
+    return "" if whole else "part"
 
 
 def _written(text: str) -> str:
