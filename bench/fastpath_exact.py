@@ -5,8 +5,8 @@ by the router, all the others of that form are matched, filled and held against 
 same executors with the same arguments, or the answer is wrong. All forms are learnt at once, in real logs, as turns
 teach them; nothing is executed.
 
-Variants of one request are not independent, so that what counts is families: a request with all its variants is one
-trial, and it is wrong if a single answer in it is. Politeness changes nothing that is meant, but it can confuse the router: what an answer
+Requests of one form are not independent, so that what counts is forms: each is one trial, and wrong if a single answer
+of five is. Politeness changes nothing that is meant, but it can confuse the router: what an answer
 is held against is the plan for the request without it. Requests of an even checksum were looked at while the fast paths
 were repaired (``python -m bench.fastpath_exact`` shows what goes wrong with them), the others were kept for the report.
 Does not guarantee that an owner asks as these requests do, nor that the router is right: an answer counts as right when
@@ -47,9 +47,10 @@ PURPOSE = "wrong answers of fast paths to requests in a form that was seen befor
 
 PASSES = 3
 SEED, TUNED_WITH = 7, 1  # of the variants that are reported, and of those that were looked at
-_EACH = 24  # variants of a request, itself among them
+_DRAWN = 40  # variants of a request, itself among them
+_JUDGED = 5  # of one form at most: more of the same would prove little
 _CONFIDENCE = 0.95
-_MOST_WRONG = 1.0  # per cent, with that confidence
+_MOST_WRONG = 1.0  # per cent
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +73,13 @@ class Wrong:
 
 @dataclass(slots=True)
 class Tally:
-    """What came of requests: by family, how many were answered; and every wrong one."""
+    """What came of requests: the families whose requests have a form, which forms were answered, and what was wrong."""
 
-    hits: Counter[int] = field(default_factory=Counter)
+    families: dict[str, set[int]] = field(default_factory=dict)
+    hits: Counter[str] = field(default_factory=Counter)
     unresolved: Counter[str] = field(default_factory=Counter)
     unmatched: int = 0
     wrong: list[Wrong] = field(default_factory=list)
-
-    @property
-    def wrong_families(self) -> set[int]:
-        return {each.case.asked.family for each in self.wrong}
 
 
 class World:
@@ -92,11 +90,11 @@ class World:
         self.marks = {tool.name: mark_of(tool) for tool in tools}
         self._router = Router(Ranker(tools, None), tools, home=HOME, exists=there)
 
-    def case(self, asked: Asked) -> Case:
+    def case(self, asked: Asked, heard: Heard) -> Case:
         plan = wanted = self._router.route(asked.text, now=asked.now, cwd=asked.cwd)
         if asked.bare != asked.text:
             wanted = self._router.route(asked.bare, now=asked.now, cwd=asked.cwd)
-        return Case(asked, self.heard(asked), plan, wanted)
+        return Case(asked, heard, plan, wanted)
 
     def heard(self, asked: Asked) -> Heard:
         """As a turn hears it: places as they are to be understood on that machine."""
@@ -107,11 +105,10 @@ class World:
 
 def run(_: Path) -> list[Measure]:
     texts = requests()
-    tuned = [family for family, text in enumerate(texts) if is_tuned(text)]
-    kept = [family for family, text in enumerate(texts) if not is_tuned(text)]
-    world, variants = World(), Variants(texts, SEED)
-    tally = judge(world, [each for family in range(len(texts)) for each in variants.of(family, _EACH)])
-    return [*_measures("kept", kept, tally), *_measures("looked at", tuned, tally), *_measures("all", [*kept, *tuned], tally)]
+    tally = judge(World(), Variants(texts, SEED), range(len(texts)))
+    tuned = {family for family, text in enumerate(texts) if is_tuned(text)}
+    kept = {form for form, families in tally.families.items() if not families & tuned}
+    return [*_measures("kept", kept, tally), *_measures("all", set(tally.families), tally)]
 
 
 def is_tuned(text: str) -> bool:
@@ -119,12 +116,18 @@ def is_tuned(text: str) -> bool:
     return crc32(text.encode()) % 2 == 0
 
 
-def judge(world: World, asked: Iterable[Asked]) -> Tally:
-    """Learn from three of each form, all at once; then hold every other one against the router."""
-    groups: dict[str, list[Case]] = {}
-    for case in map(world.case, asked):
-        groups.setdefault(plain(case.heard.form), []).append(case)
-    tally = Tally()
+def judge(world: World, variants: Variants, families: Iterable[int]) -> Tally:
+    """Learn from three of each form, all at once; then hold the others against the router."""
+    groups: dict[str, list[tuple[Asked, Heard]]] = {}
+    for asked in (each for family in families for each in variants.of(family, _DRAWN)):
+        heard = world.heard(asked)
+        groups.setdefault(plain(heard.form), []).append((asked, heard))
+    cases = {
+        form: [world.case(*each) for each in group[: PASSES + _JUDGED]]
+        for form, group in groups.items()
+        if len(group) > PASSES
+    }
+    tally = Tally({form: {each.asked.family for each in group} for form, group in cases.items()})
     with scratch.folder() as folder, ExitStack() as closing:
         one = Database(folder / "one.sqlite", (*executors.MIGRATIONS, *MIGRATIONS, *MIGRATIONS_L1))
         closing.callback(one.close)
@@ -132,7 +135,7 @@ def judge(world: World, asked: Iterable[Asked]) -> Tally:
         closing.callback(many.close)
         logs = Log(one, L1), Log(many, L2)
         with one.write(), many.write():  # one commit for all of them
-            rest = [case for group in groups.values() for case in _taught(group, logs, world)]
+            rest = [case for group in cases.values() for case in _taught(group, logs, world)]
         memory = Memory(one, logs, lambda: None, Factory())
         for case in rest:
             _ask(memory, case, tally)
@@ -177,11 +180,58 @@ def _ask(memory: Memory, case: Case, tally: Tally) -> None:
         return
     if found.path.passes < PASSES:
         return  # it could not be active
-    tally.hits[case.asked.family] += 1
+    tally.hits[plain(case.heard.form)] += 1
     given = [(mark.name, args) for mark, args in zip(found.path.marks, found.filled, strict=True)]
     if case.wanted.kind is not Kind.STEPS or case.wanted.open or given != _calls(case.wanted):
         tally.wrong.append(Wrong(case, given))
 
 
+def _measures(name: str, forms: set[str], tally: Tally) -> list[Measure]:
+    """Shares in per cent. What may be wrong in forms, and in the requests that they were made of, with confidence."""
+    count, wrong = figures(forms, tally)
+    answers = sum(tally.hits[form] for form in forms)
+    amiss = [each for each in tally.wrong if plain(each.case.heard.form) in forms]
+    families = set().union(*(tally.families[form] for form in forms if tally.hits[form]))
+    broken = {each.case.asked.family for each in amiss}
+    shares = (
+        ("forms", "%", 100 * upper(wrong, count, _CONFIDENCE), f"{wrong} of {count} forms had a wrong answer"),
+        ("answers", "%", 100 * len(amiss) / max(1, answers), f"{len(amiss)} of {answers} answers were wrong"),
+        (
+            "requests",
+            "%",
+            100 * upper(len(broken), len(families), _CONFIDENCE),
+            f"{len(broken)} of {len(families)} requests had a variant with a wrong answer",
+        ),
+    )
+    return [
+        Measure(f"{name}: {what}", unit, (share,), limit=_MOST_WRONG if what == "forms" else None, note=note)
+        for what, unit, share, note in shares
+    ]
+
+
+def figures(forms: set[str], tally: Tally) -> tuple[int, int]:
+    """How many of these forms were answered, and how many of them wrongly."""
+    wrong = {plain(each.case.heard.form) for each in tally.wrong}
+    return sum(bool(tally.hits[form]) for form in forms), len(wrong & forms)
+
+
 def _calls(plan: Plan) -> list[tuple[str, dict[str, Any]]]:
     return [(step.executor, dict(step.args)) for step in plan.steps]
+
+
+def main() -> int:
+    """Show what goes wrong with the requests that may be looked at."""
+    texts = requests()
+    tuned = [family for family, text in enumerate(texts) if is_tuned(text)]
+    tally = judge(World(), Variants(texts, TUNED_WITH), tuned)
+    for each in tally.wrong:
+        print(f"{each.case.heard.text!r} ({each.case.heard.form})\n  given  {each.given}")
+        print(f"  router {each.case.wanted.kind} {_calls(each.case.wanted)}")
+    count, wrong = figures(set(tally.families), tally)
+    print(f"{wrong} of {count} forms wrong; {tally.unmatched} requests may mean several paths,")
+    print(f"{tally.unresolved.total()} could not be filled: {tally.unresolved.most_common(5)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from bench import router_data
@@ -52,18 +53,18 @@ _ODD: dict[str, tuple[str, ...]] = {
     "url": ("https://example.org", "http://example.org/a.pdf", "https://example.org/a?b=1&c=due", "www.example.org",
             "https://example.org/Über/x.csv#top"),
     "email": ("a.b+c@example.org", "Info@Example.COM"),
-    "number": ("0", "1", "-4", "0.5", "2,5", "1.250", "1,250", "1000000", "twelve", "dodici", "1e3", "7 percent", "100%",
-               "3.14159", "99", "un", "a"),
+    "number": ("0", "1", "-4", "0.5", "2,5", "1.250", "1,250", "1000000", "twelve", "dodici", "1e3", "7 percent",
+               "100%", "3.14159", "99", "un", "a"),
     "size": ("200 KB", "1.5 GB", "1,5 GB", "10k", "3 GiB", "750 megabytes", "2 giga", "0 MB"),
     "date": ("last Friday", "next Monday", "15/08/2026", "3 aprile 2027", "ieri", "dopodomani", "1 March", "2024-02-29",
              "l'altro ieri", "domenica", "yesterday", "12/25/2026", "Easter", "Pasqua"),
-    "range": ("last week", "this month", "la settimana scorsa", "2025", "next month", "ultimi 30 giorni", "il mese scorso",
-              "March", "between Monday and Friday", "2026-01-01 to 2026-01-31", "past two weeks"),
-    "time": ("7", "23:59", "noon", "midnight", "6.30 pm", "7:05", "mezzogiorno", "21", "half past nine", "quarter to six"),
+    "range": ("last week", "this month", "la settimana scorsa", "2025", "next month", "ultimi 30 giorni",
+              "il mese scorso", "March", "between Monday and Friday", "2026-01-01 to 2026-01-31", "past two weeks"),
+    "time": ("7", "23:59", "noon", "midnight", "6.30 pm", "7:05", "mezzogiorno", "21", "half past nine"),
     "duration": ("3 months", "90 minutes", "un'ora e mezza", "45 min", "a fortnight", "in 10 minutes", "tra 3 giorni",
                  "last 24 hours", "2 years", "1.5 hours", "ultime 6 ore", "tra un mese"),
-    "quoted": ("delete all files", "and then", "~/inbox", "3", "ciao mondo", "Über", "a.txt", "today", "", "it's", "a*b",
-               "in Documents", "the 5 largest files", "{{step1.entries}}", "non", "x"),
+    "quoted": ("delete all files", "and then", "~/inbox", "3", "ciao mondo", "Über", "a.txt", "today", "", "it's",
+               "a*b", "in Documents", "the 5 largest files", "{{step1.entries}}", "non", "x"),
     "count": ("first 7", "last 4", "prime sette", "ultime 2", "12", "twelve", "one", "un", "1", "100", "top 5"),
     "order": ("smallest", "oldest", "più vecchia", "most recent", "newest", "piu piccolo"),
 }  # fmt: skip
@@ -74,7 +75,10 @@ _ARTICLE = {
     "en": re.compile(r"\b(?:the|an?|some|my) ", re.IGNORECASE),
     "it": re.compile(r"\b(?:il|lo|la|gli|le|i|un|una|uno) ", re.IGNORECASE),
 }
-_ARTICLES = {"en": ("the ", "a ", "my ", "some "), "it": ("il ", "la ", "i ", "le ", "un ", "una ")}
+_ARTICLES = {
+    "the": ("a",), "a": ("the",), "an": ("the",), "some": ("the",), "my": ("the", "a"),
+    "il": ("un",), "lo": ("uno",), "la": ("una",), "un": ("il",), "uno": ("lo",), "una": ("la",),
+}  # fmt: skip
 _FOLDER = re.compile("folder|cartell|director", re.IGNORECASE)
 _JOINING = re.compile(r"\b(?:and then|and|then|e poi|poi|e)\b(?! \d)")
 _JOINED = ("and", "then", "and then", "and also", "e", "e poi", "poi")
@@ -102,12 +106,18 @@ def requests() -> list[str]:
         found += each["say"] if isinstance(each["say"], list) else [each["say"]]
     found += [turn[0] for talk in _read(scenarios / "reach.toml")["talk"] for turn in talk["turns"]]
     found += [each["say"] for each in _read(scenarios / "turns.toml")["turn"]]
-    return list(dict.fromkeys(say.replace("{web}", "http://127.0.0.1:8000") for say in found))
+    return list(dict.fromkeys(str(say).replace("{web}", "http://127.0.0.1:8000") for say in found))
 
 
 def there(path: Path) -> bool:
-    """A disk that has every other path, by its name: plans that depend on what exists must show."""
-    return crc32(str(path).encode()) % 2 == 0
+    """A disk that is a rule: three folders of four are there, and a file is in one kind of place, or in none."""
+    if path in (*_FOLDERS, *_FOLDERS[0].parents):
+        return True
+    number = crc32(path.name.encode()) % 4
+    if not path.suffix:
+        return number > 0 and (path.parent == path or there(path.parent))
+    lives = (path.parent == HOME, path.parent in _FOLDERS and path.parent != HOME, path.parent not in _FOLDERS, False)
+    return lives[number] and there(path.parent)
 
 
 class Variants:
@@ -175,7 +185,7 @@ class Variants:
         if how == 0:
             return _ARTICLE[tongue].sub("", words, count=1)
         if how == 1:
-            return _ARTICLE[tongue].sub(lambda _: draw.choice(_ARTICLES[tongue]), words, count=1)
+            return _ARTICLE[tongue].sub(lambda found: _article(found[0], draw), words, count=1)
         if how == 2:
             return _JOINING.sub(lambda _: draw.choice(_JOINED), words, count=1)
         if how == 3:
@@ -189,9 +199,13 @@ class Variants:
         return [other for other in self._words.get(canonical(word, ()), ()) if other != word]
 
 
+def _article(found: str, draw: random.Random) -> str:
+    return f"{draw.choice(_ARTICLES.get(found.strip().lower(), (found.strip(),)))} "
+
+
 def _slots(text: str) -> Iterator[Slot]:
     yield from extract(text, now=_MOMENTS[0], home=HOME, cwd=_FOLDERS[0])
 
 
-def _read(path: Path) -> dict[str, list[dict[str, str | list[str]]]]:
+def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-_WIDE, _HIGH = 720, 420
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 40, 60
+_WIDE, _HIGH = 720, 500
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 30, 40, 130
 _MOST = 5.0  # per cent of wrong answers: beyond it nobody wants to be
 _COLOURS = ("#2f7ed8", "#d9822b", "#8a6fc9", "#5b9f5b")
 
@@ -61,7 +61,7 @@ def _grid() -> list[str]:
         parts.append(f'  <line class="grid" x1="{_LEFT}" x2="{_WIDE - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'  <text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{wrong} %</text>')
     middle = (_TOP + _HIGH - _BOTTOM) / 2
-    parts.append(f'  <text x="{_x(50):.1f}" y="{_HIGH - 18}" text-anchor="middle">requests answered</text>')
+    parts.append(f'  <text x="{_x(50):.1f}" y="{_HIGH - _BOTTOM + 40}" text-anchor="middle">requests answered</text>')
     parts.append(
         f'  <text transform="translate(20 {middle:.0f}) rotate(-90)" text-anchor="middle">answers wrong</text>'
     )
@@ -72,7 +72,7 @@ def _line(line: Line, colour: str, number: int) -> list[str]:
     shown = [(a, w) for a, w in zip(line.answered, line.wrong, strict=True) if w <= _MOST]
     every = max(1, len(shown) // 400)
     dots = " ".join(f"{_x(a):.1f},{_y(w):.1f}" for a, w in shown[::every])
-    y = _TOP + 18 + 20 * number
+    y = _HIGH - _BOTTOM + 66 + 20 * number
     parts = [
         f'  <polyline points="{dots}" stroke="{colour}"/>',
         f'  <line x1="{_LEFT + 12}" x2="{_LEFT + 36}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="2.5"/>',

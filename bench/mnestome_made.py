@@ -44,8 +44,10 @@ _WISHES, _PAST = 0.01, 0.02
 _USES = 400  # of one mnest at most
 _CHUNK = 200_000  # rows that exist as Python's objects at a time
 _BIRTH, _USE, _WEIGHED, _LEFT = range(4)  # what happens to a mnest
-_STATES = (State.ACTIVE, State.DECAYING, State.PROTO, State.SUPERSEDED)
+# Plain text, because binding anything else costs SQLite's module a microsecond.
+_STATES = tuple(each.value for each in (State.ACTIVE, State.DECAYING, State.PROTO, State.SUPERSEDED))
 _ACTIVE, _DECAYING, _PROTO, _SUPERSEDED = range(4)
+_REINFORCE, _FADE, _CHANGE = Kind.REINFORCE.value, Kind.DECAY.value, Kind.STATE_CHANGE.value
 _CROCKFORD = np.frombuffer(b"0123456789ABCDEFGHJKMNPQRSTVWXYZ", dtype=np.uint8)
 
 
@@ -92,7 +94,7 @@ def make(path: Path, mnests: int, seed: int = 1) -> Made:
     Database(path, tables.of_mnestome()).close()
     # Nothing is lost if this fails: it is made again.
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-500000"):
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-500000", "ignore_check_constraints=ON"):
             connection.execute(f"PRAGMA {pragma}")
         laid_aside = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('mnests', 'events')"
@@ -227,7 +229,7 @@ def _events(ids: "Numbers", told: _Told, wishes: "Numbers") -> "Iterator[list[tu
     weighs, changes = np.flatnonzero(told.what != _LEFT), np.flatnonzero(told.becomes >= 0)
     codes = np.concatenate([weighs * 2, changes * 2 + 1])
     codes = codes[np.lexsort((codes, told.ts[codes >> 1]))]
-    kinds = np.array([Kind.REINFORCE, Kind.REINFORCE, Kind.DECAY, Kind.STATE_CHANGE], dtype=object)
+    kinds = np.array([_REINFORCE, _REINFORCE, _FADE, _CHANGE], dtype=object)
     reasons = np.array([PASSED, PASSED, NIGHTLY, "a newer version took its place"], dtype=object)
     changing = np.array(["", USED, f"its weight fell below {RULES.decaying:g}", reasons[_LEFT]], dtype=object)
     states = np.array([*_STATES, None], dtype=object)  # -1 is the last
@@ -236,19 +238,26 @@ def _events(ids: "Numbers", told: _Told, wishes: "Numbers") -> "Iterator[list[tu
         at, change = code >> 1, (code & 1).astype(bool)
         what, key = told.what[at], ids[told.mnest[at]]
         birth = (what == _BIRTH) & ~change
-        delta = np.where(change, None, told.delta[at].astype(object))
         wish = wishes[told.mnest[at]]
         new = states[np.where(birth, np.where(wish, _PROTO, _ACTIVE), np.where(change, told.becomes[at], -1))]
         reason = np.where(wish & (what <= _USE), WISHED, np.where(change, changing[what], reasons[what]))
-        turn = np.where(what <= _USE, key, None)  # as long as a real one
         yield list(
             zip(
-                *(key.tolist(), _texts(told.ts[at]), np.where(change, Kind.STATE_CHANGE, kinds[what]).tolist()),
-                *(delta.tolist(), new.tolist(), reason.tolist()),
-                *(turn.tolist(), np.where(birth, RULES.decay_lambda, None).tolist()),
+                *(key.tolist(), _texts(told.ts[at]), np.where(change, _CHANGE, kinds[what]).tolist()),
+                *(_where(~change, told.delta[at]), new.tolist(), reason.tolist()),
+                # A turn's id is as long as a mnest's, so that will do for one.
+                *(_where(what <= _USE, key), _where(birth, np.full(len(at), RULES.decay_lambda))),
                 strict=True,
             )
         )
+
+
+def _where(there: "Numbers", values: "Numbers") -> list[Any]:
+    """The values that are there, and nothing in the places of the others."""
+    found = values.astype(object)
+    found[~there] = None
+    kept: list[Any] = found.tolist()
+    return kept
 
 
 def _texts(times: "Numbers") -> list[str]:

@@ -42,5 +42,5 @@ def test_the_plot_is_a_picture_whose_points_are_inside_it(fastpath: ModuleType) 
     ElementTree.fromstring(drawn)
     for x, y in re.findall(r"([\d.]+),([\d.]+)", re.search(r'points="([^"]+)"', drawn)[1]):
         assert 0 <= float(x) <= 720
-        assert 0 <= float(y) <= 420
+        assert 0 <= float(y) <= 500
     assert "30 % wrong" in drawn

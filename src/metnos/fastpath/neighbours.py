@@ -70,13 +70,9 @@ class Neighbours:
         if not self.forms:
             return None
         asked = np.asarray(vector, dtype=np.float32)
-        if self._sketch is None:
-            cosines = self._vectors @ asked
-        else:
-            likely = self._sketch.likely(asked)
-            cosines = np.full(len(self.forms), -np.inf, dtype=np.float32)
-            cosines[likely] = self._vectors[likely] @ asked
-        return self._weigh(cosines, self._words.read(said))
+        rows = np.arange(len(self.forms)) if self._sketch is None else self._sketch.likely(asked)
+        cosines = (self._vectors if self._sketch is None else self._vectors[rows]) @ asked
+        return self._weigh(rows, cosines, self._words.read(said))
 
     def left_out(self, row: int) -> tuple[Near | None, Near | None]:
         """What the other forms say of one of them, and what the forms of other paths say: a new kind of request."""
@@ -84,47 +80,42 @@ class Neighbours:
 
         cosines = self._vectors @ self._vectors[row]
         words = self._words.of(row)
-        cosines[row] = -np.inf
-        others = self._weigh(cosines, words)
-        cosines[self._path == self._path[row]] = -np.inf
-        return others, self._weigh(cosines, words)
+        others = np.delete(np.arange(len(cosines)), row)
+        strangers = np.flatnonzero(self._path != self._path[row])
+        return self._weigh(others, cosines[others], words), self._weigh(strangers, cosines[strangers], words)
 
-    def _weigh(self, cosines: "Numbers", words: "Features") -> Near | None:
+    def _weigh(self, rows: "Numbers", cosines: "Numbers", words: "Features") -> Near | None:
+        """What the nearest of some forms say together; ``rows`` are in order."""
         import numpy as np
 
-        rows = self._nearest_rows(cosines)
         if not len(rows):
             return None
         rules = self._rules
+        rest = max(0, len(rows) - rules.neighbours)
+        nearest = np.sort(np.argpartition(cosines, rest)[rest:])
+        rows, cosines = rows[nearest], cosines[nearest]
         alike = self._words.likeness(words, rows)
         near = self._vectors[rows]
         table = np.exp(rules.sharpness * (near @ near.T - 1)) + rules.words * alike[1:, 1:]
         table[np.diag_indices(len(rows))] = 1 + rules.words + rules.ridge
-        asked = np.exp(rules.sharpness * (cosines[rows] - 1)) + rules.words * alike[0, 1:]
+        asked = np.exp(rules.sharpness * (cosines - 1)) + rules.words * alike[0, 1:]
         heard = np.linalg.solve(table, asked)
         present, place = np.unique(self._path[rows], return_inverse=True)
         support = np.bincount(place, heard)
         order = np.argsort(-support, kind="stable")
-        best, rest = order[0], order[1:2]
+        best, after = order[0], order[1:2]
         own = np.flatnonzero(place == best)
-        nearest = own[np.argmax(asked[own])]
-        second = float(max(0.0, support[rest[0]])) if len(rest) else 0.0
+        first = own[np.argmax(asked[own])]
+        second = float(max(0.0, support[after[0]])) if len(after) else 0.0
         return Near(
             path=self._names[present[best]],
-            form=self.forms[rows[nearest]],
+            form=self.forms[rows[first]],
             margin=max(0.0, float(support[best]) - second),
-            cosine=float(cosines[rows[own]].max()),
+            cosine=float(cosines[own].max()),
             words=float(alike[0, 1:][own].max()),
-            runner_up=self._names[present[rest[0]]] if len(rest) else "",
+            runner_up=self._names[present[after[0]]] if len(after) else "",
             support=float(support[best]),
         )
-
-    def _nearest_rows(self, cosines: "Numbers") -> "Numbers":
-        import numpy as np
-
-        rest = max(0, len(cosines) - self._rules.neighbours)
-        rows = np.sort(np.argpartition(cosines, rest)[rest:])
-        return rows[np.isfinite(cosines[rows])]
 
 
 class _Sketch:

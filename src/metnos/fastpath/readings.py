@@ -4,7 +4,8 @@ A *reading* has a name and says how a value is got from a slot: a day also reads
 as its ending or as what stands before it. A shape remembers which reading an argument was, never what it gave.
 
 A *quality* is what about a particular may lead to another plan although its kind is the same: which kind of file it is,
-whether a day is over, whether a quoted text is more than a word, how a number is written.
+whether a day is over, whether a quoted text is more than a word. What follows a dash in it, as how a number is written,
+matters to some planner and seldom: it tells one form from another, and never whether two mean the same (see `firm`).
 
 Rules: pure; the same slot and the same moment give the same readings, the plainest first. Days and moments are reckoned
 as planners reckon them, since a reading is believed only where it gave what a planner gave. Does not look at the disk.
@@ -41,16 +42,16 @@ _FAMILIES = {
 }
 _NUMBERS = {
     "percent": re.compile(r"%$"),
-    "digit": re.compile(r"^\d$"),
+    "-digit": re.compile(r"^\d$"),
     "": re.compile(r"^\d+$"),
-    "grouped": re.compile(r"^\d{1,3}(?:[.,]\d{3})+$"),
-    "point": re.compile(r"^\d+\.\d+$"),
-    "comma": re.compile(r"^\d+,\d+$"),
-    "words": re.compile(r"[^\W\d_]"),
+    "-grouped": re.compile(r"^\d{1,3}(?:[.,]\d{3})+$"),
+    "-point": re.compile(r"^\d+\.\d+$"),
+    "-comma": re.compile(r"^\d+,\d+$"),
+    "-words": re.compile(r"[^\W\d_]"),
 }
-_ORDERS = {"many": re.compile(r"^pi\w .*(?:i|cch?ie|cole|nuove)$"), "one": re.compile(r"^pi\w .*[aeo]$")}  # Italian
+_ORDERS = {"-many": re.compile(r"^pi\w .*(?:i|cch?ie|cole|nuove)$"), "-one": re.compile(r"^pi\w .*[aeo]$")}  # Italian
 _MONTHS = re.compile(r"month|mes[ei]\b|year|ann[oi]\b")
-_SUFFIX = re.compile(r"\.([a-z0-9]{1,5})$")
+_SUFFIX = re.compile(r"\.([A-Za-z0-9]{1,5})$")
 
 
 def readings(slot: Slot, now: datetime) -> dict[str, Any]:
@@ -80,26 +81,31 @@ def quality(slot: Slot, now: datetime) -> str:
 
 
 def _filed(slot: Slot) -> str:
-    """The family of a file; whether it was found elsewhere than it was said, or its ending alone was said."""
+    """The family of a file, and what else tells planners one place or kind of files from another."""
     value, text = str(slot.value), slot.text.lower()
-    ending = _SUFFIX.search(value.partition("|")[0].lower())
-    family = _FAMILIES.get(ending[1], "file") if ending else ""
-    if slot.kind is Kind.NAME and "/" in value and "/" not in text:
-        return f"{family}-elsewhere"
-    return f"{family}-ending" if slot.kind is Kind.FILES and f"*.{text}" in value.split("|") else family
+    ending = _SUFFIX.search(value.partition("|")[0])
+    family = _FAMILIES.get(ending[1].lower(), "file") if ending else ""
+    tells = {
+        "capitals": family == "archive" and ending is not None and ending[1] != ending[1].lower(),
+        "stick": value.startswith(("/media", "/mnt", "/run")),  # where no folder is made unasked
+        "elsewhere": slot.kind is Kind.NAME and "/" in value and "/" not in text,  # than it was said
+        "here": slot.kind is Kind.FOLDER and "/" not in value and value != "~",
+        "ending": slot.kind is Kind.FILES and f"*.{text}" in value.split("|"),  # said alone
+    }
+    return "-".join((family, *(name for name, holds in tells.items() if holds)))
 
 
 def _long(slot: Slot) -> str:
     """Whether a length of time is so many days: hours are less, and months are no fixed number of them."""
     if _MONTHS.search(slot.text.lower()):
-        return "months"
+        return "-months"
     whole = isinstance(slot.value, int | float) and slot.value >= 1 and slot.value == int(slot.value)
-    return "" if whole else "part"
+    return "" if whole else "-part"
 
 
 def _written(text: str) -> str:
     """How a number is written: planners that look for figures see no word, and 1.250 is not to all of them the same."""
-    return next((said for said, shape in _NUMBERS.items() if shape.search(text)), "other")
+    return next((said for said, shape in _NUMBERS.items() if shape.search(text)), "-other")
 
 
 def _when(slot: Slot, today: str) -> str:

@@ -27,8 +27,8 @@ class Rules:
     confidence: float = 0.95
     neighbours: int = 128  # forms that are weighed for one request: more change nothing and cost time
     sharpness: float = 2.0  # how fast likeness falls with the cosine
-    words: float = 0.3  # what the words weigh beside the meaning
-    ridge: float = 0.4  # how little a single form is believed
+    words: float = 0.5  # what the words weigh beside the meaning
+    ridge: float = 0.2  # how little a single form is believed
     novelty: float = 0.05  # at least one request in twenty is of a kind that was never seen
     most_novelty: float = 0.9
     least_paths: int = 10  # with fewer, what one path does is too much of what is known

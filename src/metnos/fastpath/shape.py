@@ -19,7 +19,7 @@ from typing import Any
 from metnos.core.canon import canonical_json
 from metnos.fastpath.address import address, pin, placed
 from metnos.fastpath.canonical import canonical
-from metnos.fastpath.heard import Heard, apart
+from metnos.fastpath.heard import Heard, apart, firm
 from metnos.fastpath.readings import ALONE, PLACES, TEMPORAL, readings
 from metnos.fastpath.saying import differs
 from metnos.fastpath.slots_records import Slot
@@ -87,7 +87,7 @@ def fill(
     shape: Shape, observed: Mapping[str, Seen], heard: Heard, form: str
 ) -> tuple[dict[str, Any], ...] | Unresolved:
     """The arguments of each step for another request; ``form`` is the canonical form that it was matched with."""
-    beyond = differs(heard.form, form, strict=not _explained(shape), steps=len(shape))
+    beyond = differs(firm(heard.form), firm(form), strict=not _explained(shape), steps=len(shape))
     if beyond:
         return Unresolved("", beyond)
     filler = _Filler(heard, observed)

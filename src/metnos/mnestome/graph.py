@@ -21,17 +21,17 @@ from metnos.mnestome.lists import history
 from metnos.mnestome.mnest import COLUMNS, LIVING, Mnest, of_row
 from metnos.mnestome.past import Past
 from metnos.mnestome.rules import LIVE, Kind, State, decayed
-from metnos.store.db import Database, Row, Transaction
+from metnos.store.db import Database, Transaction
 
 FAN_OUT = 8  # edges followed from one executor
 MOST = 256  # executors that one walk reaches
 LEAST = 0.01  # of a path: below it is noise
 CONTEXT_DEPTH = 2  # what is two passings away is still near
-_PAGE = 8  # rows read beyond those wanted: most are weighed in the same night, so few more are needed
+_PAGE = 4  # rows read beyond those wanted: most are weighed in the same night, so few more are needed
 
 _OUTGOING = ("src_executor", "dst_executor")
 _INCOMING = ("dst_executor", "src_executor")
-_Edge = tuple[float, str, int]  # the weight now, the executor at the other end, the row
+_Edge = tuple[float, str, int]  # the weight now, negated for the order; the executor at the other end; the row
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +89,18 @@ def _mnests(tx: Transaction, numbers: Sequence[int]) -> list[Mnest]:
 class _Present:
     """Weights as they are at one moment. A night weighs most rows at once, so how much is left is reckoned rarely."""
 
-    __slots__ = ("_left", "_now")
+    __slots__ = ("_left", "_now", "_rate", "_since")
 
     def __init__(self, now: datetime) -> None:
         self._now = now
-        self._left: dict[tuple[str, float], float] = {}
+        self._since, self._rate, self._left = "", 0.0, 1.0
 
-    def weight(self, row: Row) -> float:
-        """Of a row that begins with weight, moment and lambda."""
-        key = row[1], row[2]
-        left = self._left.get(key)
-        if left is None:
-            left = self._left[key] = decayed(1.0, from_text(row[1]), self._now, row[2])
-        weight: float = row[0] * left
-        return weight
+    def left(self, since: str, rate: float) -> float:
+        """What is left of a weight that was right at ``since``."""
+        if since != self._since or rate != self._rate:
+            self._since, self._rate = since, rate
+            self._left = decayed(1.0, from_text(since), self._now, rate)
+        return self._left
 
 
 def _heaviest(
@@ -118,20 +116,16 @@ def _heaviest(
     seen, page = 0, k + _PAGE
     while k > 0:
         rows = tx.query(sql, (executor, page, seen))
-        for row in rows:
-            name, weight = row[3], present.weight(row)
-            if name not in without and (name not in best or weight > best[name][0]):
-                best[name] = (weight, name, row[4])
+        for stored, since, rate, name, number in rows:
+            edge = (-stored * present.left(since, rate), name, number)
+            if name not in without and (name not in best or edge < best[name]):
+                best[name] = edge
         seen += len(rows)
-        found = sorted(best.values(), key=_heaviest_first)[:k]
-        if len(rows) < page or (len(found) == k and rows[-1][0] <= found[-1][0]):
+        found = sorted(best.values())[:k]
+        if len(rows) < page or (len(found) == k and rows[-1][0] <= -found[-1][0]):
             return found
         page *= 2
     return []
-
-
-def _heaviest_first(edge: _Edge) -> tuple[float, str]:
-    return -edge[0], edge[1]
 
 
 def _heaviest_of(
@@ -147,7 +141,8 @@ def _heaviest_of(
     while n > 0:
         rows = tx.query(sql, (state, page, seen))
         shown = [row for row in rows if row[3] not in without and row[4] not in without]
-        best = sorted([*best, *((present.weight(row), row[5]) for row in shown)], reverse=True)[:n]
+        weighed = ((row[0] * present.left(row[1], row[2]), row[5]) for row in shown)
+        best = sorted([*best, *weighed], reverse=True)[:n]
         seen += len(rows)
         if len(rows) < page or (len(best) == n and rows[-1][0] <= best[-1][0]):
             break
@@ -178,17 +173,18 @@ def walk(
     hidden, present = {start, *without}, _Present(now)
     with db.read() as tx:
         for _ in range(max_depth):
-            better: dict[str, Reached] = {}
+            better: dict[str, tuple[float, Reached]] = {}
             for here in frontier:
-                for weight, name, _ in _heaviest(tx, _OUTGOING, here.name, fan_out, present, hidden):
-                    there = better.get(name) or best.get(name)
-                    reaching = here.weight * weight
-                    if reaching >= LEAST and (there is None or reaching > there.weight):
-                        better[name] = Reached(name, reaching, (*here.path, name))
-            for found in sorted(better.values(), key=_order):
-                if found.name in best or len(best) <= most:
-                    best[found.name] = found
-            frontier = [found for name, found in better.items() if best.get(name) is found]
+                for negated, name, _ in _heaviest(tx, _OUTGOING, here.name, fan_out, present, hidden):
+                    reaching = here.weight * -negated
+                    known = better[name][0] if name in better else best[name].weight if name in best else 0.0
+                    if reaching >= LEAST and reaching > known:
+                        better[name] = (reaching, here)
+            frontier = []
+            for name, (reaching, here) in sorted(better.items(), key=_strongest):
+                if name in best or len(best) <= most:
+                    best[name] = Reached(name, reaching, (*here.path, name))
+                    frontier.append(best[name])
     del best[start]
     return sorted(best.values(), key=_order)
 
@@ -207,6 +203,11 @@ def weights_from(
         for reached in walk(db, source, depth, now, without=without):
             found[reached.name] = max(found.get(reached.name, 0.0), reached.weight)
     return found
+
+
+def _strongest(candidate: tuple[str, tuple[float, Reached]]) -> tuple[float, str]:
+    name, (weight, _) = candidate
+    return -weight, name
 
 
 def _order(reached: Reached) -> tuple[float, str]:

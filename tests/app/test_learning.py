@@ -1,0 +1,180 @@
+"""Whatever happens between a turn and what it teaches: everything is learnt once, and what is forgotten is gone."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.turned import close, pdfs, words
+from metnos.app import App, learning
+from metnos.fastpath.records import FastPath, State
+from turn.fasting import events, every, fill, make_sure, path_of
+from turn.scripted import reopened
+from turn.turning import take
+
+BOTH = ("find_files", "count_text")
+
+
+@pytest.fixture(autouse=True)
+def _sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_sure(monkeypatch)
+
+
+@pytest.fixture
+def app(equipped: App, tmp_path: Path) -> Iterator[App]:
+    fill(tmp_path / "home")
+    opened, _ = reopened(equipped, model=False, policy__autonomy="full", turn__planner="router")
+    yield opened
+    opened.close()
+
+
+def known(app: App) -> dict[str, FastPath]:
+    return {path.id: path for path in every(app)}
+
+
+def in_a_child(work: Callable[[], object]) -> int:
+    """Do it in another process; returns its number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return child
+
+
+def ended(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_turn_whose_process_was_killed_before_it_could_learn_is_learnt_from_at_the_next_start_and_once(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _ = app.turns
+    with monkeypatch.context() as patch:
+        patch.setattr(learning, "catch_up", lambda _: os.kill(os.getpid(), signal.SIGKILL))
+        assert ended(in_a_child(lambda: take(app, "find the PDFs in ~/docs"))) == -signal.SIGKILL
+    assert every(app) == []
+    for _ in range(2):
+        again = App.open(app.workspace, app.clock)
+        _ = again.turns
+        assert path_of(again, "find_files").passes == 1
+        again.close()
+
+
+def test_a_process_that_is_killed_in_the_middle_of_learning_loses_nothing_and_counts_nothing_twice(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each write that learning makes, one after another."""
+    for number in range(4):
+        close(app, number, *words(f"f{number}"))
+    killed = 0
+    for writes in range(1, 60):
+        if ended(in_a_child(lambda: _learn_until(app, monkeypatch, writes))) == 0:  # noqa: B023 -- done before the next
+            break
+        killed += 1
+    assert killed >= 4
+    learning.catch_up(app)
+    found = path_of(app, *BOTH)
+    assert (found.passes, events(app, found)["pass"]) == (4, 4)
+    assert found.state in (State.SHADOW, State.ACTIVE)
+
+
+def _learn_until(app: App, monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
+    from metnos.fastpath.log import Log
+
+    left = [writes]
+    for name in ("record", "skip", "note", "move"):
+        monkeypatch.setattr(Log, name, _counted(getattr(Log, name), left))
+    learning.catch_up(App.open(app.workspace, app.clock))
+
+
+def _counted(really: Callable[..., object], left: list[int]) -> Callable[..., object]:
+    def doing(*args: object, **named: object) -> object:
+        done = really(*args, **named)
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+
+    return doing
+
+
+def test_two_processes_that_learn_at_once_count_each_turn_once(app: App) -> None:
+    for number in range(12):
+        close(app, number, *(pdfs(f"f{number}") if number % 2 else words(f"f{number}")))
+    children = [in_a_child(lambda: learning.catch_up(App.open(app.workspace, app.clock))) for _ in range(3)]
+    assert [ended(child) for child in children] == [0, 0, 0]
+    learning.catch_up(app)
+    assert {path.tools: path.passes for path in every(app)} == {("find_files",): 6, BOTH: 6}
+
+
+def test_the_file_of_sequences_is_made_anew_from_turns_when_it_is_lost(app: App) -> None:
+    """Also what is older than the turns that are looked at again in any case."""
+    for number in range(learning.AGAIN + 4):
+        close(app, number, *(words(f"f{number}") if number < 4 else pdfs(f"f{number}")))
+        learning.catch_up(app)
+    before = known(app)
+    app.close()
+    for path in app.workspace.multi_tool_db.parent.glob(f"{app.workspace.multi_tool_db.name}*"):
+        path.unlink()
+    again = App.open(app.workspace, app.clock)
+    learning.catch_up(again)
+    assert known(again) == before
+    assert learning.catch_up(again) == 0
+    again.close()
+
+
+def test_the_mnestome_is_made_anew_too_and_then_both_are_what_they_were(app: App) -> None:
+    for number in range(6):
+        close(app, number, *(words(f"f{number}") if number % 2 else pdfs(f"f{number}")))
+        learning.catch_up(app)
+    before = known(app)
+    app.close()
+    for folder in (app.workspace.mnest_db, app.workspace.multi_tool_db):
+        for path in folder.parent.glob(f"{folder.name}*"):
+            path.unlink()
+    again = App.open(app.workspace, app.clock)
+    learning.catch_up(again)
+    assert known(again) == before
+    again.close()
+
+
+def test_what_is_forgotten_leaves_no_word_in_either_file(app: App) -> None:
+    """The word is no particular, so it is a word of the form."""
+    for number in range(3):
+        close(app, number, "count the xylophone words of the PDFs in ~/a", words("a")[1])
+        close(app, 10 + number, "find the xylophone PDFs in ~/a", pdfs("a")[1])
+    kept = close(app, 20, *pdfs("b"))
+    learning.catch_up(app)
+    assert len(every(app)) >= 2
+    files = (app.workspace.mnest_db, app.workspace.multi_tool_db)
+    assert all(b"xyloph" in everything(path) for path in files)
+    for number in range(3):
+        for turn in (f"01T{number:05}", f"01T{10 + number:05}"):
+            app.medium.redact(turn)
+            learning.forget_turn(app, turn)
+    assert not any(b"xyloph" in everything(path) for path in files)
+    assert learning.catch_up(app) == 0, "what is gone is not learnt again"
+    assert {form.canonical for form in app.fast.logs[0].forms()} == {"find <files.pdf> in <path>"}
+    assert kept
+
+
+def everything(path: Path) -> bytes:
+    """The file and what stands beside it."""
+    return b"".join(each.read_bytes() for each in path.parent.glob(f"{path.name}*"))
+
+
+def test_a_path_of_which_a_turn_was_forgotten_is_planned_until_somebody_asks_again(app: App) -> None:
+    for number in range(4):
+        close(app, number, *pdfs(f"f{number}"))
+        learning.catch_up(app)
+    learning.forget_turn(app, "01T00000")
+    (form,) = app.fast.logs[0].forms()
+    assert form.said == form.canonical
+    trace = take(app, "find the PDFs in ~/docs").trace
+    assert trace is not None
+    assert (trace.state, len(trace.steps[0].reply["entries"])) == ("done", 2)
