@@ -157,7 +157,7 @@ def test_what_is_forgotten_leaves_no_word_in_either_file(app: App) -> None:
         for turn in (f"01T{number:05}", f"01T{10 + number:05}"):
             app.medium.redact(turn)
             learning.forget_turn(app, turn)
-    assert not any(b"xyloph" in everything(path) for path in files)
+    assert not any(b"xyloph" in everything(path) for path in (*files, app.workspace.medium_db))
     assert learning.catch_up(app) == 0, "what is gone is not learnt again"
     assert {form.canonical for form in app.fast.logs[0].forms()} == {"find <files.pdf> in <path>"}
     assert kept
@@ -178,3 +178,17 @@ def test_a_path_of_which_a_turn_was_forgotten_is_planned_until_somebody_asks_aga
     trace = take(app, "find the PDFs in ~/docs").trace
     assert trace is not None
     assert (trace.state, len(trace.steps[0].reply["entries"])) == ("done", 2)
+
+
+def test_what_could_not_be_done_leaves_no_word_of_it_in_events_which_are_never_forgotten(app: App) -> None:
+    for number in range(4):
+        close(app, number, *pdfs(f"f{number}"))
+        learning.catch_up(app)
+    trace = take(app, "find the PDFs in ~/zanzibar").trace
+    assert trace is not None
+    assert "zanzibar" in trace.plan["fast"]["fell_back"]
+    assert events(app, path_of(app, "find_files"))["fell_back"] == 1
+    assert b"zanzibar" not in everything(app.workspace.mnest_db)
+    app.medium.redact(trace.id)
+    learning.forget_turn(app, trace.id)
+    assert b"zanzibar" not in everything(app.workspace.medium_db)

@@ -10,13 +10,14 @@ import pytest
 from fastpath.pathing import START, hear, mark, pass_times, passed
 from metnos.fastpath.calibrate import Evidence
 from metnos.fastpath.log import Log
+from metnos.fastpath.mask import mask
 from metnos.fastpath.memory import WORDS_ONLY, Meaning, Memory
 from metnos.fastpath.records import State
 from metnos.fastpath.rules import Factory
 from metnos.fastpath.shape import Unresolved
 
 LIST = "list the files in ~/inbox"
-PLAN = ({"path": "~/inbox"},)
+SAID = mask(LIST, hear(LIST).slots)
 
 
 class Letters:
@@ -44,7 +45,7 @@ def test_nothing_is_known_in_the_beginning(log: Log, log2: Log) -> None:
 
 
 def test_a_form_is_recognised_with_other_particulars_which_are_read_anew(log: Log, log2: Log) -> None:
-    key = pass_times(log, 3)
+    key = pass_times(log, 3, said=SAID)
     found = memory(log, log2).exact(hear("please list the files in ~/elsewhere"))
     assert found is not None
     assert (found.path.id, found.match.exact) == (key, True)
@@ -84,7 +85,7 @@ def test_a_sequence_is_known_beside_single_calls_and_connectors_do_not_count(log
 
 
 def test_a_form_that_only_looks_the_same_cannot_be_filled(log: Log, log2: Log) -> None:
-    pass_times(log, 3, said=LIST)
+    pass_times(log, 3, said=SAID)
     found = memory(log, log2).exact(hear("listed the files in ~/inbox"))
     assert found is not None
     assert isinstance(found.filled, Unresolved)

@@ -35,7 +35,7 @@ def test_a_name_without_an_ending_has_no_stem() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("read a.PDF", "pdf"),
+        ("read a.PDF", "pdf-capitals"),
         ("read a.docx", "office"),
         ("read ~/x/a.tar.gz", "archive"),
         ("read a.mp3", "file"),

@@ -132,7 +132,7 @@ class _Learner:
             note("hit", saved_ms=saved, saved_usd=path.plan_usd)
             return
         if said.get("fell_back"):
-            note("fell_back", reason=str(said["fell_back"]))
+            note("fell_back")  # why it did is in the turn: events are never forgotten, and so hold nothing of requests
         same = trace.plan.get("kind") == Kind.STEPS and trace.plan.get("steps") == said["steps"]
         note("agree" if same else "disagree")
 

@@ -33,7 +33,7 @@ def stats(choice: Choice, days: int, as_json: bool) -> None:
     app = open_app(choice)
     found = figures.figures(app, app.clock.now() - timedelta(days=days))
     if as_json:
-        print_json({"days": days, **figures.data(found)})
+        print_json({"last_days": days, **figures.data(found)})
         return
     if not found.turns:
         click.echo(f"Nothing was asked in the last {counted(days, 'day')}.")

@@ -121,7 +121,7 @@ class Memory:
         if held is None:
             return None
         log, path = held
-        if match.exact and (why := _otherwise(log, path.id, form, heard)):
+        if why := _otherwise(log, path.id, form, heard):
             return Found(path, match, form, Unresolved("", why))
         observed = log.observed(path.id).get((path.id, form), {})
         return Found(path, match, form, fill(path.shape, observed, heard, form))
@@ -197,7 +197,7 @@ class Memory:
 
 
 def _otherwise(log: Log, path: str, form: str, heard: Heard) -> str:
-    """Why a request of a known form may mean something else than the one that this form was first heard in."""
+    """Why a request may mean something else than the one in which this form was first heard."""
     asked = mask(heard.text, heard.slots)
     known = next((each.said for each in log.forms(path) if each.canonical == form), "")
-    return otherwise(asked, known, plain(heard.form))
+    return otherwise(asked, known, plain(heard.form), plain(form))

@@ -50,6 +50,8 @@ _NUMBERS = {
     "-words": re.compile(r"[^\W\d_]"),
 }
 _ORDERS = {"-many": re.compile(r"^pi\w .*(?:i|cch?ie|cole|nuove)$"), "-one": re.compile(r"^pi\w .*[aeo]$")}  # Italian
+_UNITS = re.compile(r"\b(?:days|weeks|months|years|hours|giorni|settimane|mesi|anni|ore)\b")
+_CALLED = re.compile("folder|cartell|director")
 _MONTHS = re.compile(r"month|mes[ei]\b|year|ann[oi]\b")
 _SUFFIX = re.compile(r"\.([A-Za-z0-9]{1,5})$")
 
@@ -72,7 +74,7 @@ def quality(slot: Slot, now: datetime) -> str:
     if slot.kind in (Kind.NUMBER, Kind.COUNT):
         return _written(slot.text.strip())
     if slot.kind in (Kind.DATE, Kind.RANGE):
-        return _when(slot, f"{now:%Y-%m-%d}")
+        return _when(slot, f"{now:%Y-%m-%d}") + ("-length" if _UNITS.search(slot.text.lower()) else "")
     if slot.kind is Kind.DURATION:
         return _long(slot)
     if slot.kind is Kind.ORDER:
@@ -86,10 +88,12 @@ def _filed(slot: Slot) -> str:
     ending = _SUFFIX.search(value.partition("|")[0])
     family = _FAMILIES.get(ending[1].lower(), "file") if ending else ""
     tells = {
-        "capitals": family == "archive" and ending is not None and ending[1] != ending[1].lower(),
+        "capitals": ending is not None and ending[1] != ending[1].lower(),
         "stick": value.startswith(("/media", "/mnt", "/run")),  # where no folder is made unasked
         "elsewhere": slot.kind is Kind.NAME and "/" in value and "/" not in text,  # than it was said
         "here": slot.kind is Kind.FOLDER and "/" not in value and value != "~",
+        "named": slot.kind is Kind.FOLDER and _CALLED.search(text) is not None,
+        "bare": slot.kind is Kind.FOLDER and " " not in text,
         "ending": slot.kind is Kind.FILES and f"*.{text}" in value.split("|"),  # said alone
     }
     return "-".join((family, *(name for name, holds in tells.items() if holds)))

@@ -3,9 +3,10 @@
 A form has stems and no articles, so that *deleted the PDFs* and *delete a PDF* have the form of *delete the PDFs*. What
 is compared here are requests as they are kept (see `mask`): words as they were spelled.
 
-Rules: every word that is in the form must be spelled as it was when that form was heard; articles must leave as much
-open (*a*, *il*, *i*), files must be one or many in both, and either both end in a question or none. Politeness does not
-count. Too strict rather than too lenient: whatever differs is planned. Pure. English and Italian, as in `canonical`.
+Rules: every word that is in both forms must be spelled as it was when that form was heard; articles must leave as much
+open (*a*, *il*, *i*), and either both end in a question or none. Where the forms are the same, files must be one or
+many in both. Politeness does not count. Too strict rather than too lenient: whatever differs is planned. Pure. English
+and Italian, as in `canonical`.
 """
 
 import re
@@ -27,26 +28,28 @@ _ARTICLES = {
 }
 
 
-def otherwise(asked: str, known: str, form: str) -> str:
-    """Why a request may mean something else than the one that had its form before; nothing if it may not.
+def otherwise(asked: str, known: str, form: str, known_form: str) -> str:
+    """Why a request may mean something else than the one that it resembles, or has the form of; nothing if it may not.
 
-    Both are given with their particulars masked.
+    Both are given with their particulars masked, and with their plain forms.
     """
     new, old = _TOKEN.findall(fold(asked)), _TOKEN.findall(fold(known))
-    stems = set(form.split())
-    spelled = [word for word in new if word not in old and canonical(word, ()) in stems]
+    shared = set(form.split()) & set(known_form.split())
+    spelled = [word for word in new if word not in old and canonical(word, ()) in shared]
     if spelled:
         return f"it was never asked with the word {spelled[0]!r}"
-    articles = _ARTICLES[language(known)]
-    if _counted(new, articles) != _counted(old, articles):
+    same, articles = form == known_form, _ARTICLES[language(known)]
+    if _counted(new, articles, same) != _counted(old, articles, same):
         return "an article or a question mark is another"
-    if _many(new, old) != _many(old, new):
+    if same and _many(new, old) != _many(old, new):
         return "one is meant where it was many, or many where it was one"
     return ""
 
 
-def _counted(words: Iterable[str], articles: dict[str, str]) -> Counter[str]:
-    return Counter(articles.get(word, word) for word in words if word in articles or word == "?")
+def _counted(words: Iterable[str], articles: dict[str, str], same: bool) -> Counter[str]:
+    """Articles by what they leave open, and question marks. In other words *the* stands elsewhere and says little."""
+    marks = (articles.get(word, word) for word in words if word in articles or word == "?")
+    return Counter(mark for mark in marks if same or not mark.startswith("the "))
 
 
 def _many(words: Iterable[str], other: list[str]) -> bool:

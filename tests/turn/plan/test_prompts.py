@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -80,3 +81,11 @@ def test_the_nearest_example_is_shown_with_paths_as_they_are_said() -> None:
     assert '"fai una copia di bilancio.xlsx che si chiami bilancio-vecchio.xlsx"' in card
     assert '{"copy_files":{"paths":["bilancio.xlsx"],"to":"bilancio-vecchio.xlsx"}}' in card
     assert "{{step1.entries}}" in prompts.card(tools()["sort_tables"], "x")
+
+
+def test_a_tool_says_which_sequences_it_takes_the_place_of() -> None:
+    tool = replace(tools()["copy_files"], covers=(("find_files", "move_files"),))
+    assert "does in one step what find_files, move_files do one after another: use it instead" in prompts.card(
+        tool, "x"
+    )
+    assert "in one step" not in prompts.card(tools()["copy_files"], "x")

@@ -1,0 +1,185 @@
+"""``metnos fastpath``, and what ``metnos why`` says of fast paths, over a real workspace."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from app.turned import close, pdfs, words
+from metnos.app import App, learning
+from metnos.cli import Choice, fastpath, why
+from metnos.core.errors import UsageError
+from metnos.fastpath.records import State
+from metnos.grimoire.trace import State as Turn
+from turn.fasting import fill, make_sure, path_of
+from turn.scripted import reopened
+from turn.turning import take
+
+Type = Callable[..., str]
+
+
+@pytest.fixture
+def app(equipped: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+    make_sure(monkeypatch)
+    fill(tmp_path / "home")
+    opened, _ = reopened(equipped, model=False, turn__planner="router")
+    for command in (fastpath, why):
+        monkeypatch.setattr(command, "open_app", lambda _: opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def practised(app: App) -> App:
+    """One path that answers, and one sequence that was seen once."""
+    for number in range(4):
+        close(app, number, *pdfs(f"f{number}"))
+        learning.catch_up(app)
+    close(app, 9, *words("f9"))
+    learning.catch_up(app)
+    return app
+
+
+def invoke(command: click.Command, *line: str, typed: str | None = None) -> Result:
+    return CliRunner().invoke(command, line, obj=Choice(None), help_option_names=["-h", "--help"], input=typed)
+
+
+def typed(*line: str) -> str:
+    done = invoke(fastpath.fastpath, *line)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.output
+
+
+# -- list
+
+
+def test_an_empty_list_says_how_one_begins(app: App) -> None:
+    assert "There are no fast paths yet" in typed("list")
+    assert json.loads(typed("list", "--json")) == []
+    assert "There are no fast paths" in typed("list", "--state", "active")
+
+
+def test_the_list_says_what_each_does_and_how_it_stands(practised: App) -> None:
+    said = typed("list")
+    assert "find_files → count_text" in said
+    assert "find <files.pdf> in <path>" in said
+    rows = json.loads(typed("list", "--json"))
+    assert [(row["state"], row["passes"]) for row in rows] == [("active", 4), ("candidate", 1)]
+    assert [row["state"] for row in json.loads(typed("list", "--json", "--state", "active"))] == ["active"]
+    assert invoke(fastpath.fastpath, "list", "--state", "unheard").exit_code == 2
+
+
+# -- show
+
+
+def test_one_path_with_its_forms_and_all_that_happened(practised: App) -> None:
+    found = path_of(practised, "find_files")
+    said = typed("show", found.id[:6].upper())
+    for part in (
+        f"Fast path {found.id}", "active: answers, where it is sure enough", "learnt from 4 requests",
+        "find <files.pdf> in <path>  (4 times)", "planned so, and it went well", "metnos why 01T00003",
+        "changed its state: active",
+    ):  # fmt: skip
+        assert part in said, part
+    data = json.loads(typed("show", found.id, "--json"))
+    assert [event["kind"] for event in data["events"]].count("pass") == 4
+    assert data["plan_ms"] == pytest.approx(40.0)
+
+
+def test_a_path_of_requests_that_followed_one_another_can_be_shown(app: App) -> None:
+    for number in range(3):
+        first = close(app, 2 * number, *pdfs(f"f{number}"), conversation=f"c{number}")
+        close(
+            app, 2 * number + 1, "count the words of them", [("count_text", {"paths": "{{last.entries.path}}"})],
+            conversation=f"c{number}", plan={"last": first},
+        )  # fmt: skip
+    learning.catch_up(app)
+    found = path_of(app, "find_files", "count_text")
+    assert "the first part of it was done" in typed("show", found.id)
+
+
+@pytest.mark.parametrize("part", ["", "nowhere", "zz", "%", "../x"])
+def test_what_is_no_path_is_said(practised: App, part: str) -> None:
+    for command in (("show", part), ("demote", "--yes", part)):
+        failed = invoke(fastpath.fastpath, *command).exception
+        assert isinstance(failed, UsageError)
+        assert failed.fix == "See: metnos fastpath list"
+
+
+# -- demote
+
+
+def test_a_path_is_switched_off_once_and_the_owner_is_asked(practised: App) -> None:
+    found = path_of(practised, "find_files")
+    assert invoke(fastpath.fastpath, "demote", found.id).exit_code != 0, "nobody is there to be asked"
+    assert path_of(practised, "find_files").state is State.ACTIVE
+    assert "Switched off" in typed("demote", found.id, "--yes")
+    assert "switched off before" in typed("demote", found.id, "--yes")
+    assert json.loads(typed("demote", found.id, "--yes", "--json")) == {"path": found.id, "demoted": False}
+    trace = take(practised, "find the PDFs in ~/docs").trace
+    assert trace is not None
+    assert trace.path == "router"
+    assert "you switched it off" in typed("show", found.id)
+
+
+# -- explain
+
+
+def test_a_request_is_explained_and_nothing_is_done(practised: App) -> None:
+    said = typed("explain", "find the PDFs in ~/docs")
+    assert "Without its details it reads: find <files.pdf> in <path>" in said
+    assert "Would answer: asked like this before" in said
+    assert "{'path': '~/docs', 'pattern': '*.pdf'}" in said
+    assert "No fast path knows such a request." in typed("explain", "sing a song")
+    assert "Would not answer" in typed("explain", "find a PDF in ~/docs") + typed("explain", "find PDFs in ~/docs?")
+    data = json.loads(typed("explain", "find the PDFs in ~/docs", "--json"))
+    assert data["found"][0]["may"] is True
+    assert len(practised.medium.newest(50)) == 5, "no turn was taken"
+
+
+def test_what_a_request_says_cannot_be_obeyed_by_a_terminal(practised: App) -> None:
+    assert "\x1b" not in typed("explain", 'find the PDFs in "~/\x1b[2J"')
+
+
+# -- why
+
+
+def test_why_names_the_path_that_answered_and_what_it_rests_on(practised: App) -> None:
+    take(practised, "find the PDFs in ~/docs")
+    said = invoke(why.why).output
+    found = path_of(practised, "find_files")
+    for part in (
+        "A shortcut, learnt from earlier requests of this kind.",
+        "A fast path knows such requests in the same words: find <files.pdf> in <path>",
+        "It is active, learnt from 4 requests, 99.95% likely to be right",
+        f"metnos fastpath show {found.id[:10]}",
+        "It answered: asked like this before; of such answers at most 0.3 % are wrong",
+    ):
+        assert part in said, part
+    data = json.loads(invoke(why.why, "--json").output)
+    assert (data["plan"]["fast"]["path"], data["plan"]["fast"]["passes"]) == (found.id, 4)
+
+
+def test_why_says_why_a_path_did_not_answer(practised: App) -> None:
+    found = path_of(practised, "find_files")
+    typed("demote", found.id, "--yes")
+    take(practised, "find the PDFs in ~/docs")
+    said = invoke(why.why).output
+    assert "It did not answer: the path is demoted: you switched it off" in said
+    assert "It would have done the same." in said
+
+
+def test_why_says_that_a_path_tried(practised: App) -> None:
+    take(practised, "find the PDFs in ~/nowhere")
+    assert "It tried, changed nothing, and it was planned anew" in invoke(why.why).output
+
+
+def test_what_is_kept_of_a_prediction_may_be_anything(app: App) -> None:
+    for number, fast in enumerate(({}, {"path": 7, "passes": "x", "steps": 3}, [], "x", {"form": "\x1b[2J"})):
+        close(app, number, *pdfs("x"), plan={"fast": fast}, state=Turn.FAILED)
+        done = invoke(why.why)
+        assert done.exit_code == 0, done.exception
+        assert "\x1b" not in done.output
