@@ -69,6 +69,8 @@ def test_a_request_is_never_another_than_itself_and_nothing_raises(text: str) ->
     [
         ("delete the PDFs in ~/inbox", "deleted the PDFs from ~/inbox"),
         ("delete the PDFs in ~/inbox", "delete a PDF from ~/inbox"),
+        ("delete the PDFs in ~/inbox", "delete the PDF from ~/inbox"),
+        ("delete the PDFs in ~/inbox", "delete one of the PDFs in ~/inbox"),
         ("delete the PDFs in ~/inbox", "delete the PDFs from ~/inbox?"),
         ("cancella i pdf in ~/inbox", "cancello i pdf da ~/inbox"),
     ],

@@ -49,10 +49,14 @@ _NUMBERS = {
     "-comma": re.compile(r"^\d+,\d+$"),
     "-words": re.compile(r"[^\W\d_]"),
 }
-_ORDERS = {"-many": re.compile(r"^pi\w .*(?:i|cch?ie|cole|nuove)$"), "-one": re.compile(r"^pi\w .*[aeo]$")}  # Italian
+_ORDERS = {
+    "-plain": re.compile("^piu "),
+    "-many": re.compile(r"^pi\w .*(?:i|cch?ie|cole|nuove)$"),
+    "-one": re.compile(r"^pi\w .*[aeo]$"),
+}  # Italian
 _UNITS = re.compile(r"\b(?:days|weeks|months|years|hours|giorni|settimane|mesi|anni|ore)\b")
 _CALLED = re.compile("folder|cartell|director")
-_MONTHS = re.compile(r"month|mes[ei]\b|year|ann[oi]\b")
+_LONGER = re.compile(r"week|settiman|month|mes[ei]\b|year|ann[oi]\b")
 _SUFFIX = re.compile(r"\.([A-Za-z0-9]{1,5})$")
 
 
@@ -100,9 +104,9 @@ def _filed(slot: Slot) -> str:
 
 
 def _long(slot: Slot) -> str:
-    """Whether a length of time is so many days: hours are less, and months are no fixed number of them."""
-    if _MONTHS.search(slot.text.lower()):
-        return "-months"
+    """Whether a length of time is so many days: hours are less, and weeks and months are reckoned by themselves."""
+    if _LONGER.search(slot.text.lower()):
+        return "-units"
     whole = isinstance(slot.value, int | float) and slot.value >= 1 and slot.value == int(slot.value)
     return "" if whole else "-part"
 

@@ -4,8 +4,8 @@ A form has stems and no articles, so that *deleted the PDFs* and *delete a PDF* 
 is compared here are requests as they are kept (see `mask`): words as they were spelled.
 
 Rules: every word that is in both forms must be spelled as it was when that form was heard; articles must leave as much
-open (*a*, *il*, *i*), and either both end in a question or none. Where the forms are the same, files must be one or
-many in both. Politeness does not count. Too strict rather than too lenient: whatever differs is planned. Pure. English
+open (*a*, *il*, *i*), what is one in one must not be many in the other, and either both end in a question or none.
+Politeness does not count. Too strict rather than too lenient: whatever differs is planned. Pure. English
 and Italian, as in `canonical`.
 """
 
@@ -19,9 +19,10 @@ from metnos.fastpath.slots_source import fold
 
 _TOKEN = re.compile(r"[^\W_]+|\?")
 _ARTICLES = {
-    "en": {"a": "one", "an": "one", "some": "some"},
+    "en": {**dict.fromkeys(("a", "an", "one"), "one"), **dict.fromkeys(("some", "any"), "some")},
     "it": {
         **dict.fromkeys(("un", "uno", "una"), "one"),
+        **dict.fromkeys(("alcuni", "alcune", "qualche"), "some"),
         **dict.fromkeys(("il", "lo", "la", "l"), "the one"),
         **dict.fromkeys(("i", "gli", "le"), "the many"),
     },
@@ -41,7 +42,7 @@ def otherwise(asked: str, known: str, form: str, known_form: str) -> str:
     same, articles = form == known_form, _ARTICLES[language(known)]
     if _counted(new, articles, same) != _counted(old, articles, same):
         return "an article or a question mark is another"
-    if same and _many(new, old) != _many(old, new):
+    if _pairs(new, old) or _pairs(old, new) or (same and _many(new, old) != _many(old, new)):
         return "one is meant where it was many, or many where it was one"
     return ""
 
@@ -50,6 +51,11 @@ def _counted(words: Iterable[str], articles: dict[str, str], same: bool) -> Coun
     """Articles by what they leave open, and question marks. In other words *the* stands elsewhere and says little."""
     marks = (articles.get(word, word) for word in words if word in articles or word == "?")
     return Counter(mark for mark in marks if same or not mark.startswith("the "))
+
+
+def _pairs(words: Iterable[str], other: list[str]) -> bool:
+    """Whether one of two requests has the singular of a word and the other its plural."""
+    return any(f"{word}s" in other for word in words if word not in other)
 
 
 def _many(words: Iterable[str], other: list[str]) -> bool:
