@@ -23,8 +23,9 @@ from metnos.turn.request import Request
 from support import metnos
 
 JOBS = [
-    "catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations", "uses", "undo", "executors", "audit", "backup"
-]  # fmt: skip
+    *("catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations"),
+    *("uses", "undo", "executors", "audit", "backup"),
+]
 SLEEP = """
 import time
 

@@ -14,8 +14,9 @@ from metnos.night.jobs import Night
 from metnos.night.records import State
 
 JOBS = [
-    "catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations", "uses", "undo", "executors", "audit", "backup"
-]  # fmt: skip
+    *("catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations"),
+    *("uses", "undo", "executors", "audit", "backup"),
+]
 
 
 @pytest.fixture

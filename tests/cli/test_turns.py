@@ -20,6 +20,7 @@ from metnos.core.workspace import Workspace
 from metnos.grimoire.medium import MIGRATIONS, Medium
 from metnos.grimoire.trace import State
 from metnos.mnestome import proto, schema
+from metnos.mnestome.record import record_turn
 from metnos.store.db import Database
 from support import kinds, metnos
 
@@ -90,7 +91,7 @@ def test_forgotten(medium: Medium, workspace: Workspace, monkeypatch: pytest.Mon
     made = secretive()
     medium.close(made)
     house = commands.open_app(Choice(None))
-    proto.record_wishes(house.catalog.db, made.desired, made.id, made.closed)
+    record_turn(house.catalog.db, medium.facts(made.id))
     refused = type_in(commands.turns, "forget", "01SECRET")
     assert isinstance(refused.exception, UsageError)
     assert medium.load("01SECRET").text

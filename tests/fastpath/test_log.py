@@ -220,7 +220,7 @@ def test_ten_thousand_paths_are_read_whole(log: Log) -> None:
             ("fast_paths", "path, marks, shape, state, reason, origin, ts_first, ts_last"),
             (
                 "canonical_query_log",
-                "path, canonical_query, said, tool_name, args_shape, args_observed, ts_first, ts_last",
+                "path, canonical_query, plain_query, said, tool_name, args_shape, args_observed, ts_first, ts_last",
             ),
         ):
             renamed = columns.replace("canonical_query,", "canonical_query || n,").replace("path,", "path || n,", 1)

@@ -340,7 +340,10 @@ def test_what_another_turn_finds_meanwhile_is_not_them(full: App, home: Path) ->
 
 
 def test_nothing_that_was_said_is_where_it_does_not_belong(equipped: App, home: Path) -> None:
-    """Not in the audit, the journals of executors, the vectors or the mnestome; for digests are no words."""
+    """Not in the audit, the journals of executors, the vectors or the mnests; for digests are no words.
+
+    Fast paths keep how something was asked for; `tests/app/test_learning.py` shows that it can be forgotten.
+    """
     secret = "xyzzy-plugh"
     (home / "inbox" / f"{secret}.txt").write_text(f"{secret}\n")
     take(equipped, f"find the files called {secret} in ~/inbox", conversation="c")
@@ -348,9 +351,12 @@ def test_nothing_that_was_said_is_where_it_does_not_belong(equipped: App, home: 
     take(equipped, f"read ~/done/{secret}.txt")
     take(equipped, f"delete ~/done/{secret}.txt", [Answer.NO])
     take(equipped, f"read ~/{secret}/nowhere.txt")
+    tables = ("mnests", "events", "executors", "executor_uses", "applied_turns", "path_events")
+    for table in tables:
+        assert secret not in str(equipped.catalog.db.query(f"SELECT * FROM {table}"))
     equipped.close()
     root = equipped.workspace.root
-    places = [equipped.workspace.audit, equipped.workspace.executors, equipped.workspace.mnest_db.parent]
+    places = [equipped.workspace.audit, equipped.workspace.executors]
     files = [path for place in places for path in place.rglob("*") if path.is_file()]
     files += root.rglob("*.npz")
     assert files

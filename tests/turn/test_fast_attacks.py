@@ -12,11 +12,14 @@ import pytest
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
+from metnos.fastpath.records import Match
+from metnos.fastpath.shape import Unresolved
 from metnos.turn import planning
+from metnos.turn.scratch import Scratch
 from turn import fasting
 from turn.fasting import TALK, empty, events, every, fill, learn_nothing, make_sure, path_of, practise, there
 from turn.scripted import reopened, steps
-from turn.turning import Taken, take
+from turn.turning import OWNER, Taken, take
 
 DELETE = ("find_files", "delete_files")
 PRACTISED = (
@@ -202,6 +205,31 @@ def test_what_only_looks_like_a_practised_request_is_never_answered_by_its_path(
     assert wrong == []
     idle = [path.tools for path in every(practised) if path.state != "active"]
     assert idle == [], "or not all of this was put to the test"
+
+
+def test_even_where_meaning_believes_everything_nothing_of_it_could_be_filled_into_a_path_that_changes_something(
+    practised: App,
+) -> None:
+    """Whatever path an embedder takes each of them for: the words themselves stand against it."""
+    changing = [
+        (path, form.canonical)
+        for log in practised.fast.logs
+        for path in log.paths()
+        for form in log.forms(path.id)
+        if path.tools[-1] in ("delete_files", "copy_files", "move_files")
+    ]
+    assert len(changing) >= 4
+    wrong = []
+    for text in ALIKE:
+        scratch = Scratch(practised.turns.request(text, principal=OWNER, cwd=Path.home()))
+        practised.turns.recall(scratch)
+        assert scratch.heard is not None
+        for path, form in changing:
+            match = Match(path.id, form, 1.0, exact=False, score=9.0)
+            found = practised.fast._found(match, form, scratch.heard)
+            if found is not None and not isinstance(found.filled, Unresolved):
+                wrong.append((text, form))
+    assert wrong == []
 
 
 def test_what_is_meant_is_done_with_its_own_particulars_and_with_nothing_of_an_earlier_request(

@@ -8,6 +8,7 @@ disliked is held against the path that did it, at once.
 import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -286,10 +287,18 @@ def nightly(app: "App") -> Done:
     now, logs = app.clock.now(), app.fast.logs
     blamed = hold_against(app)
     reviewed = playbook.review(app.catalog.db, logs, _playbook(app), now)
+    before = now - timedelta(days=app.settings.memory.keep_days)
+    gone = sum(log.prune(before) for log in logs)
     every = [path.id for log in logs for path in log.paths()]
     fitted = app.fast.calibrate(_evidence(app), app.settings.fastpath.wrong_share, now)
     moved = settle(app, every)
-    counts = {"paths": len(every), "demoted for an answer": len(blamed), "reviewed": len(reviewed), "moved": len(moved)}
+    counts = {
+        "paths": len(every),
+        "demoted for an answer": len(blamed),
+        "reviewed": len(reviewed),
+        "moved": len(moved),
+        "forgotten": gone,
+    }
     return Done(fitted.why or f"recognises {fitted.coverage:.0%} of known requests by meaning", counts)
 
 

@@ -112,9 +112,10 @@ def feedback(choice: Choice, opinion: str, turn: str | None, note: str) -> None:
     TURN is an id from `metnos turns list`, or its last letters; without it, the last answer is meant. Your last word
     on a turn is the one that counts, and a bad weighs more than a good.
     """
-    medium = open_app(choice).medium
-    trace = chosen(medium, turn)
-    medium.feedback(trace.id, opinion == "good", note)
+    app = open_app(choice)
+    trace = chosen(app.medium, turn)
+    app.medium.feedback(trace.id, opinion == "good", note)
+    learning.catch_up_or_later(app)  # what a fast path did wrong it does not do again
     about = asked(trace)
     click.echo(f"Noted: {opinion}, turn {trace.id}{f' ({inert(about)})' if about else ''}")
 

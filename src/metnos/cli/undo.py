@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import click
 
+from metnos.app import learning
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, inert, json_option, note, print_json, print_table
@@ -27,13 +28,16 @@ def undo(choice: Choice, action: str | None, listing: bool, count: int, dry_run:
     ACTION is an id from --list, or the beginning of one; without it, the last action is taken back. All of it is taken
     back or, if anything has changed since, nothing.
     """
-    undoing = open_app(choice).undo
+    app = open_app(choice)
+    undoing = app.undo
     if listing:
         if action is not None:
             raise click.UsageError("--list shows all actions; leave the ACTION away")
         _list(undoing.actions(count), as_json)
         return FINE
-    return _turn(undoing, action, redo=False, dry_run=dry_run, yes=yes, as_json=as_json)
+    code = _turn(undoing, action, redo=False, dry_run=dry_run, yes=yes, as_json=as_json)
+    learning.catch_up_or_later(app)  # what a fast path did wrong it does not do again
+    return code
 
 
 @click.command()

@@ -143,6 +143,17 @@ class Log:
             tx.execute(self._sql("DELETE FROM fast_paths WHERE path NOT IN (SELECT path FROM LOG)"))
         self.db.query("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def prune(self, before: datetime) -> int:
+        """Forget forms that were never seen often enough, for so long: they are one-offs, and somebody's words."""
+        with self.db.write() as tx:
+            tx.query("PRAGMA secure_delete = ON")
+            old = (to_text(before),)
+            gone = tx.execute(self._sql("DELETE FROM LOG WHERE state = 'candidate' AND ts_last < ?"), old)
+            if gone:
+                tx.execute(self._sql("DELETE FROM form_vectors WHERE said NOT IN (SELECT said FROM LOG)"))
+                tx.execute(self._sql("DELETE FROM fast_paths WHERE path NOT IN (SELECT path FROM LOG)"))
+        return gone
+
     # -- what is known
 
     def paths(self, state: State | None = None) -> list[FastPath]:

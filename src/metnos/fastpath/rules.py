@@ -48,7 +48,9 @@ class Factory:
     wrong: float = 0.0
 
 
-FACTORY = Factory()
+# bench/fastpath_exact.py: forms that were answered, and those with a wrong answer among five, by the router's plans.
+# At most 1.5 % of forms, with 95 % confidence: more than `Rules.delta`, so an owner's own evidence has to add to it.
+FACTORY = Factory(count=894, wrong=7)
 
 
 @dataclass(frozen=True, slots=True)

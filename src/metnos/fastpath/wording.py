@@ -11,7 +11,7 @@ and Italian, as in `canonical`.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from metnos.fastpath.canonical import canonical
 from metnos.fastpath.language import language
@@ -47,10 +47,17 @@ def otherwise(asked: str, known: str, form: str, known_form: str) -> str:
     return ""
 
 
-def _counted(words: Iterable[str], articles: dict[str, str], same: bool) -> Counter[str]:
-    """Articles by what they leave open, and question marks. In other words *the* stands elsewhere and says little."""
-    marks = (articles.get(word, word) for word in words if word in articles or word == "?")
-    return Counter(mark for mark in marks if same or not mark.startswith("the "))
+def _counted(words: Sequence[str], articles: dict[str, str], same: bool) -> Counter[str]:
+    """Articles by what they leave open, and question marks.
+
+    In a request of the same form each stands before the same word; in another *the* stands elsewhere and says little.
+    """
+    found: Counter[str] = Counter()
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        mark = articles.get(word, word if word == "?" else "")
+        if mark and (same or not mark.startswith("the ")):
+            found[f"{mark} {canonical(following, ())}" if same else mark] += 1
+    return found
 
 
 def _pairs(words: Iterable[str], other: list[str]) -> bool:

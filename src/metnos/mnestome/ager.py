@@ -216,22 +216,27 @@ def _apply(tx: Transaction, changes: list[_Change], now: str, rules: Rules) -> N
         " WHERE rowid = ?",
         [(each.after, now, now, now, each.rowid) for each in changes if each.ahead],
     )
+    fades = Kind.DECAY.value  # plain text: to bind a member of an enum costs as much as the rest of a row
     # Apart, because SQLite touches every index that knows of states when one is set, be it the same.
     tx.execute_many(
         "UPDATE mnests SET state = ? WHERE rowid = ?",
-        [(each.becomes, each.rowid) for each in changes if each.state is not each.becomes],
+        [(each.becomes.value, each.rowid) for each in changes if each.state is not each.becomes],
     )
     tx.execute_many(
         "INSERT INTO events (mnest_id, ts, kind, delta, reason) VALUES (?, ?, ?, ?, ?)",
         [
-            (each.id, now, Kind.DECAY, each.after - each.before, CLOCK_SET_BACK if each.ahead else NIGHTLY)
+            (each.id, now, fades, each.after - each.before, CLOCK_SET_BACK if each.ahead else NIGHTLY)
             for each in changes
         ],
     )
     reason = f"its weight fell below {rules.decaying:g}"
     tx.execute_many(
         "INSERT INTO events (mnest_id, ts, kind, new_state, reason) VALUES (?, ?, ?, ?, ?)",
-        [(each.id, now, Kind.STATE_CHANGE, each.becomes, reason) for each in changes if each.state is not each.becomes],
+        [
+            (each.id, now, Kind.STATE_CHANGE.value, each.becomes.value, reason)
+            for each in changes
+            if each.state is not each.becomes
+        ],
     )
 
 

@@ -65,6 +65,6 @@ def of_row(row: Row) -> Mnest:
         weighed=from_text(weighed),
         decay_lambda=rate,
         state=State(state),
-        tags=tuple(json.loads(tags)),
+        tags=() if tags == "[]" else tuple(json.loads(tags)),
         signature=json.loads(signature) if signature else {},
     )

@@ -20,7 +20,7 @@ from metnos.turn.answer import words
 from metnos.turn.events import Answer, Event
 from metnos.turn.plan.fill import fitted
 from metnos.turn.plan.model_scene import Done, Scene
-from metnos.turn.plan.records import Kind, Plan, Step
+from metnos.turn.plan.records import Kind, Path, Plan, Step
 from metnos.turn.scratch import Scratch, Taken
 from metnos.turn.thinking import Thinker
 from metnos.turn.vouching import is_vouched_for, steps_of
@@ -61,7 +61,9 @@ def follow(way: Way, scratch: Scratch, plan: Plan, first: int = 1) -> Following:
             place += 1
             continue
         repaired = None
-        if taken.ended.state is State.FAILED and repairs and not scratch.request.dry_run:
+        # What a fast path cannot do is planned anew, and not mended: its plan was nobody's thought.
+        mendable = taken.ended.state is State.FAILED and plan.path is not Path.FAST
+        if mendable and repairs and not scratch.request.dry_run:
             repairs -= 1
             repaired = yield from _repair(way, scratch, plan)
         if repaired is None:

@@ -41,7 +41,7 @@ from metnos.turn.planning import Planner, zone_of
 from metnos.turn.purse import Purses
 from metnos.turn.reach import Reaching
 from metnos.turn.request import LONGEST, Request
-from metnos.turn.scratch import Scratch
+from metnos.turn.scratch import Scratch, Taken
 from metnos.turn.thinking import Thinker
 from metnos.turn.tools import Toolbox
 
@@ -241,8 +241,8 @@ class Turns:
         request = scratch.request
         scratch.slots = extract(request.text, now=request.asked, home=self._parts.door.home, cwd=request.cwd)
         scratch.canonical = canonical(request.text, scratch.slots)
-        places = resolved(scratch.slots, Ground(request.cwd, self._parts.door.home, Path.exists))
-        scratch.heard = Heard.of(request.text, places, request.asked)
+        ground = Ground(request.cwd, self._parts.door.home, Path.exists)
+        scratch.heard = Heard.of(request.text, resolved(scratch.slots, ground), request.asked, ground.there)
         last = self._parts.medium.last(request.conversation)
         if last is not None:
             _remember(last, scratch)
@@ -322,13 +322,22 @@ def _is_own_words(plan: Plan) -> bool:
     return plan.kind is Kind.TALK or asks
 
 
+_BEFORE_ACTING = ("invalid", "not_found")  # kinds of failure that say that something was missing, not that it broke
 _STATES = {Kind.QUESTION: State.QUESTION, Kind.NOTHING: State.NOTHING, Kind.TALK: State.TALKED}
 
 
 def _came_to_nothing(scratch: Scratch) -> bool:
     """Whether a plan failed without having changed anything, so that another can be tried."""
-    changed = any(taken.ended.outcome and scratch.tools[taken.executor].mutates for taken in scratch.taken)
-    return scratch.state is State.FAILED and not changed
+    return scratch.state is State.FAILED and not any(_changed(taken, scratch) for taken in scratch.taken)
+
+
+def _changed(taken: Taken, scratch: Scratch) -> bool:
+    """Whether a step may have changed something: not if it refused what it was given before it did anything."""
+    outcome = taken.ended.outcome
+    if outcome is None or not scratch.tools[taken.executor].mutates:
+        return False
+    touched = outcome.action or outcome.effects or outcome.inner
+    return outcome.ok or bool(touched) or outcome.kind not in _BEFORE_ACTING
 
 
 def _rehearsal(scratch: Scratch, phrases: dict[str, str]) -> list[str]:
