@@ -1,10 +1,7 @@
 """``metnos turns`` and ``metnos feedback``, over a real memory."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import pytest
@@ -12,29 +9,23 @@ from click.testing import CliRunner, Result
 
 from grimoire.traces import SECRET, START, secretive, step, trace
 from metnos import app
+from metnos.app import learning
 from metnos.cli import Choice
 from metnos.cli import turns as commands
-from metnos.core.clock import MovableClock
 from metnos.core.errors import TurnError, UsageError
 from metnos.core.workspace import Workspace
-from metnos.grimoire.medium import MIGRATIONS, Medium
+from metnos.grimoire.medium import Medium
 from metnos.grimoire.trace import State
-from metnos.mnestome import proto, schema
+from metnos.mnestome import proto
 from metnos.mnestome.record import record_turn
-from metnos.store.db import Database
 from support import kinds, metnos
 
 
 @pytest.fixture
-def medium(opened: app.App, tmp_path: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Medium]:
-    """The memory that the commands see, with a mnestome beside it."""
-    made = Medium(Database(tmp_path / "medium.db", MIGRATIONS, clock=clock), clock)
-    mnests = Database(tmp_path / "mnest.sqlite", schema.MIGRATIONS)
-    house = SimpleNamespace(medium=made, audit=opened.audit, clock=clock, catalog=SimpleNamespace(db=mnests))
-    monkeypatch.setattr(commands, "open_app", lambda _: house)
-    yield made
-    made.db.close()
-    mnests.close()
+def medium(equipped: app.App, monkeypatch: pytest.MonkeyPatch) -> Medium:
+    """The memory that the commands see."""
+    monkeypatch.setattr(commands, "open_app", lambda _: equipped)
+    return equipped.medium
 
 
 def type_in(command: click.Command, *line: str) -> Result:
@@ -87,7 +78,7 @@ def test_counts_of_a_step_in_words(medium: Medium) -> None:
     assert commands.found(step(ok=False, message="", kind="")) == "it did not succeed"
 
 
-def test_forgotten(medium: Medium, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgotten(medium: Medium, equipped: app.App, monkeypatch: pytest.MonkeyPatch) -> None:
     made = secretive()
     medium.close(made)
     house = commands.open_app(Choice(None))
@@ -98,15 +89,16 @@ def test_forgotten(medium: Medium, workspace: Workspace, monkeypatch: pytest.Mon
     assert type_in(commands.turns, "forget", "01SECRET", "--yes").output == "Forgotten: turn 01SECRET\n"
     assert SECRET not in repr(medium.load("01SECRET"))
     assert proto.protos(house.catalog.db)[0].summary == ""
-    assert kinds(workspace)[-2:] == ["turn forgotten"] * 2
+    assert kinds(equipped.workspace)[-2:] == ["turn forgotten"] * 2
     assert "was forgotten before" in type_in(commands.turns, "forget", "01SECRET", "--yes").output
     shown = type_in(commands.turns, "show", "01SECRET").output
     assert "was forgotten, as you wished" in shown
     assert SECRET not in shown
 
 
-def test_shown_when_it_was_summarised(medium: Medium) -> None:
+def test_shown_when_it_was_summarised(medium: Medium, equipped: app.App) -> None:
     medium.close(trace())
+    learning.catch_up(equipped)  # what was not learnt from yet is not summarised
     medium.retain(START + timedelta(days=400), 90, 5000)
     assert "a summary has what was said" in type_in(commands.turns, "show", "01TURN").output
 

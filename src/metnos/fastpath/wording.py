@@ -53,7 +53,7 @@ def _counted(words: Sequence[str], articles: dict[str, str], same: bool) -> Coun
     In a request of the same form each stands before the same word; in another *the* stands elsewhere and says little.
     """
     found: Counter[str] = Counter()
-    for word, following in zip(words, (*words[1:], ""), strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         mark = articles.get(word, word if word == "?" else "")
         if mark and (same or not mark.startswith("the ")):
             found[f"{mark} {canonical(following, ())}" if same else mark] += 1
