@@ -68,4 +68,4 @@ def test_a_request_that_was_kept_before_places_were_looked_at_is_understood() ->
 
 def test_what_was_measured_before_delivery_is_said_for_what_it_is() -> None:
     assert 0 <= FACTORY.wrong <= FACTORY.count
-    assert upper(FACTORY.wrong, FACTORY.count, Rules().confidence) < 0.05
+    assert upper(FACTORY.wrong, FACTORY.count, Rules().confidence) <= Rules().delta

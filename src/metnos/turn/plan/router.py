@@ -349,9 +349,10 @@ class Router:
 
 
 def _is_said(slot: Slot) -> bool:
-    """Whether a folder's name is a name: of *quali cartelle ci sono* the second word is none."""
-    name = str(slot.value).rpartition("/")[2]
-    return slot.kind != "folder" or bool(slot.role) or not all(word.stop for word in words(name, ()))
+    """Whether a folder's name is a name: of *quali cartelle ci sono* the second word is none, but *Scaricati* is."""
+    name, spelled = str(slot.value).rpartition("/")[2], slot.text.split()[-1]
+    named = bool(slot.role) or spelled[:1].isupper()
+    return slot.kind != "folder" or named or not all(word.stop for word in words(name, ()))
 
 
 def _certainty(found: Sequence[Intent], fit: float) -> float:
