@@ -65,7 +65,7 @@ def test_an_empty_list_says_how_one_begins(app: App) -> None:
 def test_the_list_says_what_each_does_and_how_it_stands(practised: App) -> None:
     said = typed("list")
     assert "find_files → count_text" in said
-    assert "find <files.pdf> in <path>" in said
+    assert "find the pdfs in a folder" in said
     rows = json.loads(typed("list", "--json"))
     assert [(row["state"], row["passes"]) for row in rows] == [("active", 4), ("candidate", 1)]
     assert [row["state"] for row in json.loads(typed("list", "--json", "--state", "active"))] == ["active"]
@@ -80,7 +80,7 @@ def test_one_path_with_its_forms_and_all_that_happened(practised: App) -> None:
     said = typed("show", found.id[:6].upper())
     for part in (
         f"Fast path {found.id}", "active: answers, where it is sure enough", "learnt from 4 requests",
-        "find <files.pdf> in <path>  (4 times)", "planned so, and it went well", "metnos why 01T00003",
+        "find the pdfs in a folder  (4 times)", "planned so, and it went well", "metnos why 01T00003",
         "changed its state: active",
     ):  # fmt: skip
         assert part in said, part

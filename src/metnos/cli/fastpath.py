@@ -60,7 +60,7 @@ def list_(choice: Choice, state: str | None, as_json: bool) -> None:
     elif found:
         rows = [
             (path.id[:_ID], path.state, " → ".join(path.tools), path.passes, path.hits, path.wrong,
-             clip(next((form.canonical for form in log.forms(path.id)), ""), _FORM))
+             clip(next((form.said for form in log.forms(path.id)), ""), _FORM))
             for log, path in found
         ]  # fmt: skip
         print_table(("path", "state", "does", "learnt from", "answered", "wrong", "asked as"), rows)
@@ -90,7 +90,7 @@ def show(choice: Choice, path: str, as_json: bool) -> None:
     forms = log.forms(found.id)
     click.secho("Asked as", bold=True)
     for form in forms[:_FORMS]:
-        click.echo(f"  {inert(form.canonical)}  ({counted(form.uses, 'time')})")
+        click.echo(f"  {inert(form.said)}  ({counted(form.uses, 'time')})")
     if len(forms) > _FORMS:
         click.echo(f"  and in {len(forms) - _FORMS} other ways")
     click.secho("What happened", bold=True)
@@ -155,7 +155,7 @@ def _data(log: Log, path: FastPath) -> dict[str, Any]:
         "state": str(path.state),
         "reason": path.reason,
         "executors": [{"name": mark.name, "version": mark.version} for mark in path.marks],
-        "forms": [{"form": form.canonical, "uses": form.uses} for form in log.forms(path.id)],
+        "forms": [{"form": form.canonical, "said": form.said, "uses": form.uses} for form in log.forms(path.id)],
         "passes": path.passes,
         "agreed": path.agreed,
         "disagreed": path.disagreed,

@@ -33,13 +33,19 @@ _WORDS = {
 }
 
 
+def _kind(slot: Slot) -> Kind:
+    """A path whose last part has no ending is a folder to whoever reads it."""
+    bare = slot.kind is Kind.PATH and "." not in slot.text.rstrip("/").rpartition("/")[2]
+    return Kind.FOLDER if bare else slot.kind
+
+
 def mask(text: str, slots: Sequence[Slot]) -> str:
     """The request without what it names; ``slots`` are its particulars, as `extract` found them."""
     tongue = 1 if language(without(text, slots)) == "it" else 0
     parts: list[str] = []
     at = 0
     for slot in sorted(slots, key=lambda one: one.start):
-        shown = text[slot.start : slot.end] if slot.kind in _KEPT else _WORDS[slot.kind][tongue]
+        shown = text[slot.start : slot.end] if slot.kind in _KEPT else _WORDS[_kind(slot)][tongue]
         parts += (text[at : slot.start], f" {shown} ")
         at = max(at, slot.end)
     return " ".join("".join((*parts, text[at:])).lower().split())

@@ -48,9 +48,9 @@ class Factory:
     wrong: float = 0.0
 
 
-# bench/fastpath_exact.py: forms that were answered, and the sum of the shares of their answers that the router would not
-# have given. What is bounded is the share of wrong answers, so a form with one wrong answer of five counts a fifth; that
-# is at most 0.8 %, with 95 % confidence. Forms with any wrong answer were 4 of 895, which alone would be at most 1.02 %.
+# bench/fastpath_exact.py: forms that were answered, and the sum of the shares of their answers that the router would
+# not have given. What is bounded is the share of wrong answers, so a form with one wrong answer of five counts a fifth;
+# that is at most 0.8 %, with 95 % confidence. Forms with any wrong answer were 4 of 895, at most 1.02 %.
 FACTORY = Factory(count=895, wrong=2.67)
 
 
