@@ -173,7 +173,8 @@ def test_why_says_why_a_path_did_not_answer(practised: App) -> None:
 
 
 def test_why_says_that_a_path_tried(practised: App) -> None:
-    take(practised, "find the PDFs in ~/nowhere")
+    (Path.home() / "passing").mkdir()
+    take(practised, "find the PDFs in ~/passing", gone=Path.home() / "passing")
     assert "It tried, changed nothing, and it was planned anew" in invoke(why.why).output
 
 

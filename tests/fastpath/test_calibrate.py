@@ -85,9 +85,10 @@ def test_a_stricter_owner_gets_fewer_answers(seen: tuple[list[Form], Vectors], k
 
 
 def test_exact_evidence_adds_to_what_was_measured_before_delivery() -> None:
-    evidence = [Evidence(0.0, True, True), Evidence(0.0, True, False, weight=2.0), Evidence(0.9, False, False)]
+    often = [Evidence(0.0, True, right, path="p", canonical="read <path>") for right in (True, True, True, False)]
+    evidence = [Evidence(0.0, True, True), Evidence(0.0, True, False, weight=2.0), Evidence(0.9, False, False), *often]
     found = calibrate([], None, evidence, factory=Factory(1000, 1))
-    assert (found.exact_count, found.exact_wrong) == (1003, 3)
+    assert (found.exact_count, found.exact_wrong) == (1003, 2.25)  # a form counts once, by the share that was wrong
     assert found.threshold is None
     assert "no embedder" in found.why
 

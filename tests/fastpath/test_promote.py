@@ -33,7 +33,7 @@ def test_fifty_uses_make_a_pipeline_ready_once(log2: Log) -> None:
     (found,) = ready(log2, any_name)
     assert (found.path, found.name, found.source, found.uses) == (key, "describe_urls", "get_urls", 50)
     assert found.signature["inputs"] == ["url"]
-    assert [step["executor"] for step in found.signature["pipeline"]] == ["get_urls", "describe_entries"]
+    assert found.signature["pipeline"] == ["get_urls", "describe_entries"]
     assert found.signature["summary"] == "describe urls in one step: get_urls, then describe_entries"
     assert found.turns[-1] == "H99"
     assert round(found.saved_ms) == 4600

@@ -75,8 +75,8 @@ def careful(full: App) -> Iterator[App]:
     app.close()
 
 
-def ask(app: App, text: str, *answers: Answer, conversation: str = "") -> Trace:
-    found = take(app, text, answers, conversation=conversation).trace
+def ask(app: App, text: str, *answers: Answer, conversation: str = "", gone: Path | None = None) -> Trace:
+    found = take(app, text, answers, conversation=conversation, gone=gone).trace
     assert found is not None
     return found
 
@@ -191,8 +191,9 @@ def test_a_step_that_fails_before_anything_was_changed_lets_the_planner_plan(equ
     app.close()
 
 
-def test_a_request_that_cannot_be_met_is_no_fault_of_the_path(full: App) -> None:
-    trace = ask(full, "find the PDFs in ~/nowhere")
+def test_a_request_that_cannot_be_met_is_no_fault_of_the_path(full: App, home: Path) -> None:
+    (home / "passing").mkdir()
+    trace = ask(full, "find the PDFs in ~/passing", gone=home / "passing")
     found = path_of(full, "find_files")
     assert trace.state == "failed"
     assert trace.plan["fast"]["fell_back"]
@@ -209,8 +210,7 @@ def test_after_something_was_changed_no_second_plan_is_made(full: App, home: Pat
         assert trace.state == "done", trace.answer
     assert path_of(full, *(step["executor"] for step in trace.plan["steps"])).state is State.ACTIVE
     fill(home)
-    (home / "docs" / "c.txt").unlink()
-    trace = ask(full, text.format("docs"))
+    trace = ask(full, text.format("docs"), gone=home / "docs" / "c.txt")
     assert trace.path == "fast"
     assert trace.state == "failed"
     assert not trace.plan["fast"]["fell_back"]

@@ -1,5 +1,6 @@
 """Taking turns in tests: run one to its end, with the owner's answers given beforehand."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from metnos.app import App
 from metnos.grimoire.trace import Trace
 from metnos.law.principal import Autonomy, Channel, Principal
-from metnos.turn.events import Answer, Answered, Event, Wanted
+from metnos.turn.events import Answer, Answered, Event, Planned, Wanted
 from metnos.turn.loop import Turn
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
@@ -37,15 +38,19 @@ def take(
     conversation: str = "",
     dry_run: bool = False,
     principal: Principal = OWNER,
+    gone: Path | None = None,
 ) -> Taken:
-    """Ask for something and follow it to the end. Whatever is asked beyond ``answers`` is left for later."""
+    """Ask for something and follow it to the end. Whatever is asked beyond ``answers`` is left for later.
+
+    ``gone`` is what somebody else removes when it is planned and not yet done.
+    """
     request = app.turns.request(
         text, principal=principal, cwd=cwd or Path.home(), conversation=conversation, dry_run=dry_run
     )
-    return follow(app, app.turns.run(request), answers)
+    return follow(app, app.turns.run(request), answers, gone)
 
 
-def follow(app: App, turn: Turn, answers: Sequence[Answer | None] = ()) -> Taken:
+def follow(app: App, turn: Turn, answers: Sequence[Answer | None] = (), gone: Path | None = None) -> Taken:
     taken, waiting = Taken(), list(answers)
     sent: Answer | None = None
     while True:
@@ -55,6 +60,8 @@ def follow(app: App, turn: Turn, answers: Sequence[Answer | None] = ()) -> Taken
             break
         sent = None
         taken.events.append(event)
+        if isinstance(event, Planned) and gone is not None and gone.exists():
+            shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
         if isinstance(event, Wanted):
             taken.wanted.append(event)
             sent = waiting.pop(0) if waiting else None

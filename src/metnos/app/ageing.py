@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from metnos.app import learning, tables
 from metnos.core.canon import Json, canonical_json, sha256_hex
-from metnos.core.errors import InboxError, StoreBusy, StoreFull
+from metnos.core.errors import InboxError, StoreBusy, StoreFull, TurnError
 from metnos.grimoire.activity import Activity
 from metnos.grimoire.trace import Kept
 from metnos.law.audit_line import Entry
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from metnos.app.house import App
 
 ARCHIVAL = "archival"
+# What the file holds beside the mnestome and what has words of requests: a snapshot is never deleted.
+_NOT_KEPT = ("canonical_query_log", "fast_paths", "form_vectors", "playbook_rules")
 ARCHIVED = "mnest archived"
 REWOUND = "mnestome put back"
 _HOURS = 30 * 24.0  # nothing is lost by thinking about it
@@ -101,7 +103,7 @@ def past(app: "App") -> Past:
 
 
 def snapshots(app: "App") -> Snapshots:
-    return Snapshots(app.workspace.snapshots, app.workspace.mnest_db, tables.of_mnestome())
+    return Snapshots(app.workspace.snapshots, app.workspace.mnest_db, tables.of_mnestome(), _NOT_KEPT)
 
 
 # -- what the owner decides about
@@ -141,10 +143,11 @@ def put_back(app: "App", month: str, busy: Callable[[], bool]) -> Rewound:
     """Put the mnestome of a month back, and work in again what happened since. ``busy``: whether a daemon runs."""
     db = app.catalog.db
     with app.audit.act(Entry(REWOUND, {"month": month})):
+        app.medium.offer_again(record.PROJECTION)  # first: marks say what is worked in, wherever this is cut short
         done = rewind.rewind(db, snapshots(app), past(app), month, app.clock.now(), busy=busy)
     for (turn,) in db.query("SELECT DISTINCT desired_by FROM mnests WHERE desired_by IS NOT NULL"):
-        if app.medium.load(turn).kept is not Kept.WHOLE:
-            proto.forget_turn(db, turn)  # a snapshot remembers words that were forgotten since
-    app.medium.offer_again(record.PROJECTION)
+        with contextlib.suppress(TurnError):  # what a pipeline was wished for came from no turn
+            if app.medium.load(turn).kept is not Kept.WHOLE:
+                proto.forget_turn(db, turn)  # a snapshot remembers words that were forgotten since
     learning.catch_up_or_later(app)
     return done

@@ -5,7 +5,6 @@ learnt from what a planner did and what went well, never from its own answers. W
 disliked is held against the path that did it, at once.
 """
 
-import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.core.canon import canonical_json, sha256_hex
-from metnos.core.errors import ManifestError, TurnError
+from metnos.core.errors import ManifestError, StoreError
 from metnos.executors import vocabulary
 from metnos.fastpath import adjacent, cover, playbook, promote, states
 from metnos.fastpath.calibrate import Evidence
@@ -29,6 +28,7 @@ from metnos.fastpath.schema import L1, L2
 from metnos.fastpath.shape import Unresolved, learn
 from metnos.grimoire.medium import Facts
 from metnos.grimoire.trace import Desired, Kept, State, Trace
+from metnos.law.audit_line import Entry
 from metnos.law.principal import Principal
 from metnos.mnestome.record import record_turn
 from metnos.models.embed import Embedder
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from metnos.app.house import App
     from metnos.models.embed import Vectors
 
+NOT_LEARNT = "turn not learnt from"
 _FAR = adjacent.LONGEST  # turns that are looked back to for a chain
 
 
@@ -86,7 +87,7 @@ def catch_up(app: "App", again: int) -> int:
     for turn in todo:
         trace = app.medium.load(turn)
         if learner is not None:
-            learner.turn(trace)
+            learner.learn(trace)
         for log in (one, many):
             log.skip(turn, trace.closed)  # also what is never learnt from: it would be waited for, or learnt later
     app.medium.applied(PROJECTION, *offered)
@@ -101,6 +102,15 @@ class _Learner:
     one: Log
     many: Log
     touched: set[str] = field(default_factory=set)
+
+    def learn(self, trace: Trace) -> None:
+        """The same as `turn`, for what nobody foresaw: a turn that cannot be learnt from must not stop the others."""
+        try:
+            self.turn(trace)
+        except StoreError:
+            raise  # busy, or full: the next time
+        except Exception as error:  # noqa: BLE001 -- a border: traces hold what models and owners wrote
+            self.app.audit.append(Entry(NOT_LEARNT, {"turn": trace.id, "error": type(error).__name__}))
 
     def turn(self, trace: Trace) -> None:
         """All that a turn teaches. Whatever was cut short can be done again: each part of it counts once."""
@@ -120,7 +130,7 @@ class _Learner:
         """What became of a prediction, and of an answer that a path gave."""
         said: Mapping[str, Any] = trace.plan.get("fast") or {}
         held = self.app.fast.path(said.get("path", ""))
-        if held is None or not said.get("steps") or trace.state is State.CANCELLED:
+        if held is None or not said.get("steps") or trace.state in (State.CANCELLED, State.REHEARSED):
             return
         log, path = held
         note = partial(
@@ -140,7 +150,7 @@ class _Learner:
     def _passed(self, trace: Trace, link: adjacent.Turned) -> Pass | None:
         if trace.path == Way.FAST or self._covered(link.marks):
             return None
-        found = learn(link.plan, link.heard)
+        found = learn(link.plan, link.heard, link.here)
         if isinstance(found, Unresolved):
             return None
         return Pass(
@@ -206,6 +216,7 @@ def _link(app: "App", trace: Trace) -> adjacent.Turned | None:
         marks=marks,
         plan=tuple(step["args"] for step in steps),
         ok=trace.state is State.DONE and all(step.ok for step in trace.steps) and bool(trace.steps),
+        here=first.cwd,
         last=str(plan.get("last", "")),
         plan_ms=float(first.plan.get("ms", 0.0)),
         plan_usd=sum(call.usd for call in first.calls if call.purpose == "plan"),
@@ -250,22 +261,24 @@ def settle(app: "App", paths: Iterable[str], turn: str = "") -> list[states.Chan
 
 
 def hold_against(app: "App") -> list[str]:
-    """Demote every path whose answer the owner undid, refused or disliked; says which."""
+    """Demote every path whose answer the owner undid, refused or disliked; says which. What was liked counts too."""
     blamed = dict.fromkeys(app.medium.disliked(), "you said that an answer of it was not right")
     blamed |= dict.fromkeys(app.undo.undone_turns(), "what it did was undone")
     blamed |= dict.fromkeys(_refused(app), "you said no to what it was about to do")
-    known = {turn for log in app.fast.logs for turn, _, _ in log.of_turns(blamed)}
-    for turn in [turn for turn in blamed if turn and turn not in known]:
-        # What was done after a yes that came later is a turn of its own; the answer was given in the first.
-        with contextlib.suppress(TurnError):
-            blamed.setdefault(_first(app, app.medium.load(turn)).id, blamed[turn])
-    now, found = app.clock.now(), []
+    # What was done after a yes that came later is a turn of its own; the answer was given in the first.
+    blamed |= {first: blamed[turn] for turn, first in app.medium.first_of(list(blamed)).items()}
+    now, found, failed = app.clock.now(), list[str](), list[str]()
     for log in app.fast.logs:
         for turn, path, kind in log.of_turns(blamed):
-            if kind == "pass":
-                log.note(path, turn, now, "fail", reason=blamed[turn])
-            elif states.was_wrong(log, path, turn, now, blamed[turn]):
+            if kind == "pass" and log.note(path, turn, now, "fail", reason=blamed[turn]):
+                failed.append(path)
+            elif kind == "hit" and states.was_wrong(log, path, turn, now, blamed[turn]):
                 found.append(path)
+        for turn, path, kind in log.of_turns(app.medium.liked()):
+            if kind == "hit":
+                log.note(path, turn, now, "good")
+    if failed:
+        settle(app, failed)
     return found
 
 

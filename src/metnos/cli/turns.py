@@ -91,6 +91,7 @@ def forget(choice: Choice, turn: str, yes: bool) -> None:
     app = open_app(choice)
     trace = app.medium.find(turn)
     if trace.kept is Kept.FORGOTTEN:
+        learning.forget_turn(app, trace.id)  # in case that was cut short
         click.echo(f"Turn {trace.id} was forgotten before.")
         return
     if not yes:

@@ -42,6 +42,7 @@ class Turned:
     last: str = ""  # the turn that its references call `last`
     plan_ms: float = 0.0
     plan_usd: float = 0.0
+    here: str = ""  # the folder in which it was asked
 
 
 def chain(turns: Sequence[Turned]) -> tuple[Turned, ...]:
@@ -69,7 +70,9 @@ def join(links: Sequence[Turned]) -> Pass | Unresolved:
         plan += [{name: _shifted(value, before) for name, value in args.items()} for args in link.plan]
     newest = links[-1]
     heard = Heard.of(text, slots, newest.heard.now)
-    learnt = learn(plan, heard)
+    if len({link.here for link in links}) > 1:
+        return Unresolved("", "its parts were asked for in different folders")
+    learnt = learn(plan, heard, newest.here)
     if isinstance(learnt, Unresolved):
         return learnt
     return Pass(

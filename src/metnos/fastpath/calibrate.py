@@ -57,12 +57,12 @@ def calibrate(
     """Fit what is known. Without vectors only exact matches are judged."""
     rules, factory = rules or Rules(), factory or Factory()
     delta = rules.delta if delta is None else delta
-    exact = [each for each in evidence if each.exact]
+    exact = _by_form([each for each in evidence if each.exact])
     base: dict[str, Any] = {
         "delta": delta,
         "confidence": rules.confidence,
-        "exact_count": factory.count + sum(each.weight for each in exact),
-        "exact_wrong": factory.wrong + sum(each.weight for each in exact if not each.right),
+        "exact_count": factory.count + len(exact),
+        "exact_wrong": factory.wrong + sum(exact),
         "paths": len({form.path for form in forms}),
         "novelty": novelty_share(forms, rules),
     }
@@ -94,6 +94,17 @@ def calibrate(
         coverage=coverage,
         why="",
     )
+
+
+def _by_form(evidence: Sequence[Evidence]) -> list[float]:
+    """The share that was wrong, form by form: the same request a hundred times proves as much as once."""
+    told: dict[tuple[str, str], list[Evidence]] = {}
+    for at, each in enumerate(evidence):
+        told.setdefault((each.path, each.canonical or str(at)), []).append(each)
+    return [
+        sum(each.weight for each in group if not each.right) / max(1e-9, sum(each.weight for each in group))
+        for _, group in sorted(told.items())
+    ]
 
 
 def _outcomes(

@@ -61,6 +61,13 @@ class Heard:
         whole = all(text[slot.start : slot.end] == slot.text for slot in kept)
         return cls._of(text, kept, now, gone) if whole else None
 
+    def is_circumstance(self, value: str, here: str) -> bool:
+        """Whether a value comes from where or when this was asked: no habit, though it may be the same three times."""
+        now = self.now
+        moment = (f"{now:%Y-%m-%d}", f"{now:%d/%m/%Y}", f"{now:%d.%m.%Y}", f"{now:%H:%M}", f"{now:%B}", f"{now:%A}")
+        inside = bool(here) and f"{value.rstrip('/')}/".startswith(f"{here.rstrip('/')}/")
+        return inside or any(each.casefold() in value.casefold() for each in moment)
+
     def says(self, words: str) -> bool:
         """Whether these words stand in the request, spelled so."""
         place = self.text.find(words) if words else -1

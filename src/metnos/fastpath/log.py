@@ -219,7 +219,8 @@ class Log:
                 " coalesce(f.canonical_query, '') FROM path_events e"
                 " LEFT JOIN path_events h ON h.path = e.path AND h.turn = e.turn AND h.kind = 'hit'"
                 " LEFT JOIN LOG f ON f.id = coalesce(e.form, h.form)"
-                " WHERE e.kind IN ('agree', 'disagree', 'wrong', 'good') ORDER BY e.id"
+                " WHERE e.kind IN ('agree', 'disagree', 'wrong', 'good') AND NOT EXISTS (SELECT 1 FROM path_events d"
+                " WHERE d.path = e.path AND d.turn = e.turn AND d.kind = 'fail') ORDER BY e.id"
             )
         )
         return [
@@ -229,10 +230,11 @@ class Log:
         ]
 
     def of_turns(self, turns: Iterable[str]) -> list[tuple[str, str, str]]:
-        """What these turns were to paths: turn, path, and `hit` or `pass`."""
+        """What these turns were to paths, as long as nobody judged it: turn, path, and `hit` or `pass`."""
         return self.db.query(
-            "SELECT turn, path, kind FROM path_events WHERE kind IN ('hit', 'pass')"
-            " AND turn IN (SELECT value FROM json_each(?)) ORDER BY id",
+            "SELECT e.turn, e.path, e.kind FROM path_events e WHERE e.kind IN ('hit', 'pass')"
+            " AND e.turn IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM path_events d"
+            " WHERE d.path = e.path AND d.turn = e.turn AND d.kind IN ('fail', 'wrong', 'good')) ORDER BY e.id",
             (canonical_json(list(turns)).decode(),),
         )
 

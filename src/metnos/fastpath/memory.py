@@ -75,7 +75,8 @@ class Memory:
         self._db = db  # where calibrations are
         self._meaning = meaning
         self._factory = factory
-        self._lock = Lock()
+        self._lock = Lock()  # of the calibration, and held for moments
+        self._preparing = Lock()  # of what is matched by meaning: preparing it takes a while, and words need not wait
         self._prepared: _Prepared | None = None
         self._calibration: tuple[int, str, Calibration] | None = None
 
@@ -106,7 +107,10 @@ class Memory:
         """The path that is nearest by meaning; nothing where meaning can tell nothing. Raises what an embedder does."""
         with self._lock:
             number, space, fitted = self._fitted()
-            meaning = self._meaning() if fitted.threshold is not None else None
+        if fitted.threshold is None or not any(log.size() for log in self.logs):
+            return None
+        with self._preparing:
+            meaning = self._meaning()
             if meaning is None or meaning.space != space:
                 return None
             prepared = self._prepare(meaning, number, fitted)
@@ -135,20 +139,19 @@ class Memory:
 
     def calibrate(self, evidence: Sequence[Evidence], delta: float, now: datetime) -> Calibration:
         """Fit anew how far matches can be believed, from all that is known, and keep that."""
-        with self._lock:
-            forms, _ = self._forms()
-            meaning = self._meaning() if forms else None
-            vectors = self._vectors(forms, meaning) if meaning is not None else None
-            fitted = calibrate(forms, vectors, evidence, delta=delta, factory=self._factory)
-            space = meaning.space if meaning is not None else WORDS_ONLY
-            with self._db.write() as tx:
-                tx.execute(
-                    "INSERT INTO calibrations (ts, space, fitted) VALUES (?, ?, ?)",
-                    (to_text(now), space, canonical_json(fitted.to_data()).decode()),
-                )
+        forms, _ = self._forms()
+        meaning = self._meaning() if forms else None
+        vectors = self._vectors(forms, meaning) if meaning is not None else None
+        fitted = calibrate(forms, vectors, evidence, delta=delta, factory=self._factory)
+        space = meaning.space if meaning is not None else WORDS_ONLY
+        with self._db.write() as tx:
+            tx.execute(
+                "INSERT INTO calibrations (ts, space, fitted) VALUES (?, ?, ?)",
+                (to_text(now), space, canonical_json(fitted.to_data()).decode()),
+            )
         return fitted
 
-    # -- inside the lock
+    # -- inside
 
     def _fitted(self) -> tuple[int, str, Calibration]:
         """The newest calibration: its number, its space, and what was fitted."""

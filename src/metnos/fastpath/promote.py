@@ -47,7 +47,7 @@ class Saved:
 
 def ready(log: Log, valid: Callable[[str], bool], uses: int = USES) -> list[Pipeline]:
     """The sequences that were used often enough and were not offered yet, the most used first."""
-    offered = {event.path for event in log.events() if event.kind == "offered"}
+    offered = {path for (path,) in log.db.query("SELECT DISTINCT path FROM path_events WHERE kind = 'offered'")}
     found = [
         _pipeline(log, path, name)
         for path in log.paths()
@@ -92,7 +92,9 @@ def _pipeline(log: Log, path: FastPath, name: str) -> Pipeline:
         "inputs": list(takes(path.shape)),
         "outputs": ["entries"],
         "errors": [],
-        "pipeline": [{"executor": mark.name, **step} for mark, step in zip(path.marks, path.shape, strict=True)],
+        # Names only: a shape may hold words of requests, and is where it can be forgotten.
+        "pipeline": [mark.name for mark in path.marks],
+        "path": path.id,
     }
     return Pipeline(
         path=path.id,

@@ -66,9 +66,12 @@ class _Stuck(Exception):
         self.found = Unresolved(arg, why)
 
 
-def learn(plan: Sequence[Mapping[str, Any]], heard: Heard) -> Learnt | Unresolved:
-    """The shape of a plan, given as the arguments of each step with its references as they were planned."""
-    learner = _Learner(heard)
+def learn(plan: Sequence[Mapping[str, Any]], heard: Heard, here: str = "") -> Learnt | Unresolved:
+    """The shape of a plan, given as the arguments of each step with its references as they were planned.
+
+    ``here`` is the folder in which it was asked.
+    """
+    learner = _Learner(heard, here)
     try:
         steps = [
             {name: learner.node(value, f"{number}/{_key(name)}") for name, value in args.items()}
@@ -132,6 +135,7 @@ def refers_back(shape: Shape) -> bool:
 @dataclass(slots=True)
 class _Learner:
     heard: Heard
+    here: str = ""
     constants: dict[str, Any] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     count: int = 0
@@ -172,8 +176,14 @@ class _Learner:
             node = self._text(value, at)
             if node is not None:
                 return node
+        if isinstance(value, str):
+            self._refuse_circumstance(value, at)
         self.constants[at] = value
         return {"const": True}
+
+    def _refuse_circumstance(self, value: str, at: str) -> None:
+        if self.heard.is_circumstance(value, self.here):
+            raise _Stuck(at, "it was taken from where or when it was asked")
 
     def _whole(self, value: Any, at: str) -> Node | None:
         """The particular that a value is, by the plainest reading that gives it."""
@@ -249,6 +259,7 @@ class _Learner:
         stems = canonical(core, ()).split()
         if stems and set(stems) <= set(self.heard.form.split()):
             return [{"words": stems, "is": piece}]
+        self._refuse_circumstance(core, "")
         return [{"glue": piece}]
 
 

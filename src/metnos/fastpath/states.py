@@ -68,6 +68,8 @@ def _against(since: Mapping[str, int], delta: float) -> str:
     """What happened since the last change that a path is not trusted with; nothing if all is well."""
     if since.get("wrong"):
         return "a hit was wrong"
+    if since.get("fail"):
+        return "what was planned so was taken back or disliked"
     disagreed = since.get("disagree", 0)
     seen = disagreed + since.get("agree", 0)
     if disagreed and at_least(disagreed, seen, delta) < SURE:

@@ -40,7 +40,7 @@ def otherwise(asked: str, known: str, form: str, known_form: str) -> str:
     if spelled:
         return f"it was never asked with the word {spelled[0]!r}"
     same, articles = form == known_form, _ARTICLES[language(known)]
-    if _counted(new, articles, same) != _counted(old, articles, same):
+    if _counted(new, articles, same) != _counted(old, articles, same) or _at_odds(new, old, articles):
         return "an article or a question mark is another"
     if _pairs(new, old) or _pairs(old, new) or (same and _many(new, old) != _many(old, new)):
         return "one is meant where it was many, or many where it was one"
@@ -48,16 +48,21 @@ def otherwise(asked: str, known: str, form: str, known_form: str) -> str:
 
 
 def _counted(words: Sequence[str], articles: dict[str, str], same: bool) -> Counter[str]:
-    """Articles by what they leave open, and question marks.
+    """Articles by what they leave open, and question marks. In other words *the* stands elsewhere and says little."""
+    marks = (articles.get(word, word) for word in words if word in articles or word == "?")
+    return Counter(mark for mark in marks if same or not mark.startswith("the "))
 
-    In a request of the same form each stands before the same word; in another *the* stands elsewhere and says little.
-    """
-    found: Counter[str] = Counter()
-    for word, following in zip(words, [*words[1:], ""], strict=False):
-        mark = articles.get(word, word if word == "?" else "")
-        if mark and (same or not mark.startswith("the ")):
-            found[f"{mark} {canonical(following, ())}" if same else mark] += 1
-    return found
+
+def _before(words: Sequence[str], articles: dict[str, str]) -> dict[str, str]:
+    """Each word that an article stands before, and which."""
+    known = {"the": "the", **articles}
+    return {after: known[word] for word, after in zip(words, words[1:], strict=False) if word in known}
+
+
+def _at_odds(new: Sequence[str], old: Sequence[str], articles: dict[str, str]) -> bool:
+    """Whether the same word has *a* before it in one and *the* in the other."""
+    one, other = _before(new, articles), _before(old, articles)
+    return any(one[word] != other[word] for word in one.keys() & other.keys())
 
 
 def _pairs(words: Iterable[str], other: list[str]) -> bool:

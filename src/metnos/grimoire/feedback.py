@@ -32,10 +32,11 @@ def add(tx: Transaction, given: Feedback) -> None:
     )
 
 
-def disliked(store: Store) -> list[str]:
-    """The turns of which the owner's last word is that they were not good."""
+def judged(store: Store, *, good: bool) -> list[str]:
+    """The turns of which the owner's last word is that they were good, or that they were not."""
     rows = store.query(
-        "SELECT turn FROM feedback f WHERE good = 0 AND id = (SELECT max(id) FROM feedback WHERE turn = f.turn)"
+        "SELECT turn FROM feedback f WHERE good = ? AND id = (SELECT max(id) FROM feedback WHERE turn = f.turn)",
+        (int(good),),
     )
     return [turn for (turn,) in rows]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from metnos.core.canon import canonical_json
 from metnos.core.clock import Clock, from_text, to_text
 from metnos.core.errors import TurnError
 from metnos.grimoire import feedback as opinions
@@ -271,7 +272,21 @@ class Medium:
 
     def disliked(self) -> list[str]:
         """The turns of which the owner's last word is that they were not good."""
-        return opinions.disliked(self.db)
+        return opinions.judged(self.db, good=False)
+
+    def liked(self) -> list[str]:
+        """The turns of which the owner's last word is that they were good."""
+        return opinions.judged(self.db, good=True)
+
+    def first_of(self, turns: Sequence[str]) -> dict[str, str]:
+        """Of these turns those that went on with an earlier one, each with the first of all."""
+        found = self.db.query(
+            "WITH RECURSIVE back (turn, before) AS (SELECT id, continues FROM turns WHERE continues <> '' AND id IN"
+            " (SELECT value FROM json_each(?)) UNION ALL SELECT b.turn, t.continues FROM back b JOIN turns t"
+            " ON t.id = b.before WHERE t.continues <> '') SELECT turn, before FROM back",
+            (canonical_json(list(turns)).decode(),),
+        )
+        return dict(found)  # the last of each is the first turn
 
     # -- projections
 

@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from metnos.core.errors import DaemonError, StoreCorrupt
+from metnos.mnestome import bulk
 from metnos.mnestome.past import Past
 from metnos.mnestome.snapshot import Snapshots
 from metnos.store.db import Database, Transaction
@@ -49,6 +50,7 @@ def rewind(
             raise StoreCorrupt(
                 f"the snapshot of {month} is damaged ({problems[0]})", fix="Nothing was changed. Use another month."
             )
+        bulk.put_back(db)  # what a night that was killed laid aside is written down in a table that goes back
         aside = snapshots.keep_aside(now)
         with db.write() as tx:
             mnests, events, newest = _take_over(tx, old)

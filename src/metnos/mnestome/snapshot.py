@@ -52,10 +52,12 @@ class Snapshot:
 class Snapshots:
     """The snapshots of one mnestome. ``migrations`` are those of its file, all of them."""
 
-    def __init__(self, folder: Path, live: Path, migrations: Sequence[Migration]) -> None:
+    def __init__(self, folder: Path, live: Path, migrations: Sequence[Migration], without: Sequence[str] = ()) -> None:
+        """``without`` names tables of the file that no snapshot keeps, in an order in which they can be emptied."""
         self.folder = folder
         self._live = live
         self._migrations = tuple(migrations)
+        self._without = tuple(without)
 
     # -- making
 
@@ -71,7 +73,7 @@ class Snapshots:
             return None
         files.private_folder(self.folder)
         self._sweep()
-        copy_database(self._live, self._path(month, PLAIN))
+        copy_database(self._live, self._path(month, PLAIN), without=self._without)
         return self.find(month)
 
     def pack(self, now: datetime) -> tuple[str, ...]:
@@ -85,7 +87,7 @@ class Snapshots:
         """Copy the mnestome as it is under the name of this very moment, before something else takes its place."""
         files.private_folder(self.folder)
         target = self.folder / f"before-{now.astimezone(UTC):%Y-%m-%dT%H%M%S.%fZ}{PLAIN}"
-        copy_database(self._live, target)
+        copy_database(self._live, target, without=self._without)
         return target
 
     # -- reading
