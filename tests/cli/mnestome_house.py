@@ -18,6 +18,7 @@ from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.grimoire.trace import Desired, Passing
 from metnos.mnestome import record
+from metnos.mnestome.past import Past
 from metnos.store.db import Database
 
 
@@ -58,7 +59,8 @@ def open_house(
     db = Database(workspace.mnest_db, tables.of_mnestome())
     chosen = Settings(**settings)
     catalog = SimpleNamespace(db=db, names=lambda: ["find_files", "read_files", "show_time"])
-    app = SimpleNamespace(clock=clock, catalog=catalog, workspace=workspace, settings=chosen)
+    past = Past(workspace.events_db, clock=clock)
+    app = SimpleNamespace(clock=clock, catalog=catalog, workspace=workspace, settings=chosen, past=past)
     for module in (mnestome, mnestome_one, mnestome_months):
         monkeypatch.setattr(module, "open_app", lambda _: app)
     yield House(db, clock, workspace, chosen, [])

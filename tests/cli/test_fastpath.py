@@ -59,7 +59,7 @@ def typed(*line: str) -> str:
 def test_an_empty_list_says_how_one_begins(app: App) -> None:
     assert "There are no fast paths yet" in typed("list")
     assert json.loads(typed("list", "--json")) == []
-    assert "There are no fast paths" in typed("list", "--state", "active")
+    assert "No fast path is in the state active" in typed("list", "--state", "active")
 
 
 def test_the_list_says_what_each_does_and_how_it_stands(practised: App) -> None:
@@ -168,7 +168,7 @@ def test_why_says_why_a_path_did_not_answer(practised: App) -> None:
     typed("demote", found.id, "--yes")
     take(practised, "find the PDFs in ~/docs")
     said = invoke(why.why).output
-    assert "It did not answer: the path is demoted: you switched it off" in said
+    assert "It did not answer: it is demoted: you switched it off" in said
     assert "It would have done the same." in said
 
 

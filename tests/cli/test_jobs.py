@@ -15,7 +15,10 @@ from metnos.core.errors import DaemonError, UsageError
 from metnos.night import desktop
 from metnos.night.notices import News
 
-JOBS = ["catch_up", "conversations", "uses", "undo", "executors", "audit", "backup"]
+JOBS = [
+    *("catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations"),
+    *("uses", "undo", "executors", "audit", "backup"),
+]
 
 
 @pytest.fixture
@@ -48,7 +51,7 @@ def test_what_is_due_runs_and_then_nothing_is(house: App) -> None:
     assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == JOBS
     assert type_in("run").stdout == "Nothing is due.\n"
     assert data("run") == []
-    assert [each["verdict"] for each in data("list")] == ["done"] * 7
+    assert [each["verdict"] for each in data("list")] == ["done"] * len(JOBS)
     logged = data("log", "-n", "3")
     assert [(each["job"], each["state"], each["by_hand"]) for each in logged] == [
         (name, "done", False) for name in JOBS[:-4:-1]

@@ -79,7 +79,7 @@ def test_a_month_is_put_back_unless_the_daemon_is_at_work(
         record.record_turn(db, Closed(turn, clock.now(), [Passing("find_files", "1", dst, "1", "reference", 1, 2)]))
 
     def living() -> set[str]:
-        return {each.dst for each in lists.listing(db, clock.now()) if each.src_version == "1"}
+        return {each.dst for each in lists.listing(db, clock.now()) if each.state == "active"}
 
     pass_on("T1", "read_files")
     ageing.snapshots(equipped).make(clock.now())

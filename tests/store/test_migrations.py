@@ -3,13 +3,14 @@ from pathlib import Path
 
 import pytest
 
+from metnos.app import tables
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreSchema
-from metnos.executors import schema as executors_schema
 from metnos.executors import undo_schema
+from metnos.fastpath import schema as fastpath_schema
 from metnos.grimoire import medium_schema
 from metnos.law import audit, schema
-from metnos.mnestome import schema as mnestome_schema
+from metnos.mnestome import past
 from metnos.night import schema as night_schema
 from metnos.store.db import Database
 from metnos.store.migrations import Migration
@@ -24,7 +25,9 @@ REAL = {
     "audit.db": audit.MIGRATIONS,
     "law.db": schema.MIGRATIONS,
     "medium.db": medium_schema.MIGRATIONS,
-    "mnest.sqlite": (*executors_schema.MIGRATIONS, *mnestome_schema.MIGRATIONS),
+    "events_history.sqlite": past.MIGRATIONS,
+    "mnest.sqlite": tables.of_mnestome(),
+    "multi_tool_paths.sqlite": fastpath_schema.MIGRATIONS_L2,
     "night.db": night_schema.MIGRATIONS,
     "undo.db": undo_schema.MIGRATIONS,
 }
@@ -105,6 +108,17 @@ def test_real_steps_that_were_released_never_change() -> None:
         ("medium.db", "0001_turns"): "0f76730081deffa5bdeb059d1a918659898532802f03714306d23e594ce0cc34",
         ("mnest.sqlite", "0001_executors"): "dc9c262d74a6e7bc15f5d22c5755a376858b3a530c944a848e72ad93bf83eb22",
         ("mnest.sqlite", "0002_mnests"): "2274dd23d242a7c309a9271b0a8207a26ed07676f925e4a01c58ff4b2d4b02c2",
+        (
+            "events_history.sqlite",
+            "0001_past_events",
+        ): "add4afef00b3da108fe07a6d4cc5a751a7a3d807dcf26f12e3372854384b2f3e",
+        ("medium.db", "0002_one_projection"): "9572910b4a380156c944fecd86d9dfaf4017f4e0817c177f9235162319adf4fe",
+        ("mnest.sqlite", "0003_ageing"): "f7d2cdd8488aa769616f4494e877e03d901e87b6fb3ca46211560656e2d5a908",
+        ("mnest.sqlite", "0004_fast_paths"): "5f3f47415577d1bb022684ad18d1c0660f4f99463205d63e16b05e9e62295570",
+        (
+            "multi_tool_paths.sqlite",
+            "0001_multi_tool_paths",
+        ): "6a4c9ea854e674d008206191e5e30d5ce266126772027596773b8d6e89c7c730",
         ("night.db", "0001_runs_and_notices"): "2c12f9a9e42e0e8edc328abf51fd2f9523c52be8aa1aee85bba1cee52caed597",
         ("undo.db", "0001_undo"): "247a4cb81d5b39ef8e09f2f318612e7be2c6adfefe8f02116546baa954815c1d",
     }

@@ -62,7 +62,7 @@ def _told(report: Report) -> list[str]:
         lines.append(f"Compressed: {', '.join(report.packed)}")
     found = [line for line in lines if line]
     if not aged.by_disuse and not aged.again and found:
-        found.append("You were not here since the last run, so nothing goes for want of use.")
+        found.append("You asked for nothing since the last run, or this is the first: so nothing goes for want of use.")
     return found or ["Everything was weighed today already; there is nothing to do."]
 
 

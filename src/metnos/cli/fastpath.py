@@ -65,7 +65,8 @@ def list_(choice: Choice, state: str | None, as_json: bool) -> None:
         ]  # fmt: skip
         print_table(("path", "state", "does", "learnt from", "answered", "wrong", "asked as"), rows)
     else:
-        click.echo("There are no fast paths yet: one begins when a request is made, done, and made again.")
+        none = "There are no fast paths yet: one begins when a request is made, done, and made again."
+        click.echo(f"No fast path is in the state {state}." if state else none)
 
 
 @fastpath.command()

@@ -63,7 +63,9 @@ def snapshot(choice: Choice, month: str | None, restore: bool, yes: bool, as_jso
 @click.command()
 @click.option("--format", "form", required=True, type=click.Choice([each.value for each in Format]),
               help="html is a page to look at; graphml and dot are for graph programs.")  # fmt: skip
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="The file to write. Default: print it.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="The file to write. Default: print it."
+)
 @click.option("--replace", is_flag=True, help="Write over that file if it is there.")
 @click.option("--month", metavar="YYYY-MM", help="As it was in this month.")
 @click.option("--superseded", is_flag=True, help="Also what was superseded.")

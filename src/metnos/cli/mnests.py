@@ -22,12 +22,22 @@ _BAR = 10
 def print_mnests(found: Sequence[Mnest], now: datetime) -> None:
     """A table, in the order given."""
     rows = [
-        (each.id[-SHORT:], each.src, each.dst, f"{each.at(now):.2f}", bar(each.at(now)), each.uses,
-         f"{each.used.astimezone():%Y-%m-%d}", WORDS.get(each.state, each.state), ", ".join(each.tags))
+        (each.id[-SHORT:], each.src, each.dst, f"{each.at(now):.2f}", bar(each.at(now)), uses(each),
+         last(each), WORDS.get(each.state, each.state), ", ".join(each.tags))
         for each in found
     ]  # fmt: skip
     styles = {place: STYLES[each.state] for place, each in enumerate(found) if each.state in STYLES}
     print_table(("id", "from", "to", "weight", "", "uses", "last", "state", "tags"), rows, styles)
+
+
+def uses(each: Mnest) -> int:
+    """How often it was seen. A seed was not: its row begins with one because every row does."""
+    return 0 if each.state == State.SEED else each.uses
+
+
+def last(each: Mnest) -> str:
+    """When it was last seen."""
+    return "not yet" if each.state == State.SEED else f"{each.used.astimezone():%Y-%m-%d}"
 
 
 def bar(weight: float) -> str:
@@ -45,7 +55,7 @@ def data(each: Mnest, now: datetime) -> dict[str, Any]:
         "to": each.dst,
         "to_version": each.dst_version,
         "weight": round(each.at(now), 4),
-        "uses": each.uses,
+        "uses": uses(each),
         "first": to_text(each.first),
         "last": to_text(each.used),
         "decay_lambda": each.decay_lambda,

@@ -52,7 +52,7 @@ def _way(found: figures.Figures, way: figures.Way) -> tuple[Any, ...]:
 
 def _saved(found: figures.Figures) -> None:
     if not found.hits:
-        click.echo("No fast path answered in this time: a request becomes one when it went well three times.")
+        click.echo("No fast path answered in this time. What is being learnt: metnos fastpath list")
         return
     money = f", and {found.saved_usd:.4f} USD" if found.saved_usd else ""
     click.echo(

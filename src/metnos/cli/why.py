@@ -127,7 +127,10 @@ def _candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
     names = [name for name in known if name in given] + [name for name in given if name not in known]
     rows = [(each.get("executor", "?"), *(_figure(each.get(name)) for name in names)) for each in candidates]
     print_table(("executor", *(inert(_PARTS.get(name, name)) for name in names)), rows)
-    _say("The score is made of the figures beside it: how well words, meaning and details of the request fit.")
+    _say(
+        "The score is made of the figures beside it: how well words, meaning and details of the request fit."
+        " Experience, what usually follows what was done before, changes the order only."
+    )
 
 
 def _memories(memories: Sequence[Mapping[str, Any]]) -> None:

@@ -12,6 +12,7 @@ and Italian, as in `canonical`.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from metnos.fastpath.canonical import canonical
 from metnos.fastpath.language import language
@@ -41,7 +42,7 @@ def otherwise(asked: str, known: str, form: str, known_form: str) -> str:
         return f"it was never asked with the word {spelled[0]!r}"
     same, articles = form == known_form, _ARTICLES[language(known)]
     if _counted(new, articles, same) != _counted(old, articles, same) or _at_odds(new, old, articles):
-        return "an article or a question mark is another"
+        return "it says *a* or *the*, or asks a question, where it was never asked so"
     if _pairs(new, old) or _pairs(old, new) or (same and _many(new, old) != _many(old, new)):
         return "one is meant where it was many, or many where it was one"
     return ""
@@ -56,7 +57,7 @@ def _counted(words: Sequence[str], articles: dict[str, str], same: bool) -> Coun
 def _before(words: Sequence[str], articles: dict[str, str]) -> dict[str, str]:
     """Each word that an article stands before, and which."""
     known = {"the": "the", **articles}
-    return {after: known[word] for word, after in zip(words, words[1:], strict=False) if word in known}
+    return {after: known[word] for word, after in pairwise(words) if word in known}
 
 
 def _at_odds(new: Sequence[str], old: Sequence[str], articles: dict[str, str]) -> bool:

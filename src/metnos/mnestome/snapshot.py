@@ -108,7 +108,11 @@ class Snapshots:
             raise UsageError(f"{month!r} is not a month", fix="Write it like 2026-03.")
         found = {each.month: each for each in self.all()}
         if month not in found:
-            there = f"There are: {', '.join(found)}" if found else "There is none yet: the first night makes one."
+            there = (
+                f"There are: {', '.join(found)}"
+                if found
+                else "There is none yet: the first night of each month makes one, and so does: metnos ager run"
+            )
             raise UsageError(f"there is no snapshot of {month}", fix=there)
         return found[month]
 

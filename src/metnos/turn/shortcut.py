@@ -68,14 +68,15 @@ class Shortcuts:
 
     def _shortcut(self, found: Found, asked: Scratch) -> Shortcut:
         path, match, form = found.path, found.match, found.form
+        resting = path.state is not State.ACTIVE, f"it is {path.state}: {path.reason}"
         against = self._against(path, asked)
         if against or isinstance(found.filled, Unresolved):
-            why = against or (found.filled.why if isinstance(found.filled, Unresolved) else "")
-            return Shortcut(path, match, form, (), may=False, why=why)
+            unfilled = found.filled.why if isinstance(found.filled, Unresolved) else ""
+            return Shortcut(path, match, form, (), may=False, why=_first(resting, (True, against or unfilled)))
         steps = tuple(Step(mark.name, args) for mark, args in zip(path.marks, found.filled, strict=True))
         verdict = may_answer(match, self._memory.calibration, path, self._settings.wrong_share)
         why_not = _first(
-            (path.state is not State.ACTIVE, f"the path is {path.state}: {path.reason}"),
+            resting,
             (self._settings.use != "on", "fast paths may not answer: the setting fastpath.use says so"),
             (self._is_checked(asked.request.id), "planned all the same, to see whether the path still agrees"),
             (not verdict.may, verdict.why),
