@@ -227,7 +227,7 @@ def test_a_sequence_that_is_used_often_is_wished_for_once(app: App, clock: Movab
     assert found.passes == USES
     assert paths.promote_pipelines(app).counts == {"offered": 1}
     (wish,) = proto.protos(app.catalog.db)
-    assert (wish.name, wish.uses) == ("count_files", 1)
+    assert (wish.dst, wish.uses) == ("count_files", 1)
     clock.move(timedelta(days=1))
     assert paths.promote_pipelines(app).counts == {"offered": 0}
     assert [each.uses for each in proto.protos(app.catalog.db)] == [1]

@@ -190,7 +190,7 @@ def test_recurring_wishes_are_reported(db: Database, past: Past) -> None:
     for number in range(3):
         wish(db, f"W{number}", START)
     (found,) = age(db, past, START + DAY, away).recurring
-    assert (found.name, found.uses) == ("sign_files", 3)
+    assert (found.dst, found.uses) == ("sign_files", 3)
 
 
 def test_history_goes_to_the_archive_after_its_time(db: Database, past: Past) -> None:

@@ -34,7 +34,7 @@ def events(db: Database, key: str) -> list[Event]:
 def test_the_first_wish(db: Database) -> None:
     assert wish(db, "T1") is True
     (found,) = proto.protos(db)
-    assert (found.name, found.source, found.uses, found.weight) == ("sign_files", "request", 1, 0.30)
+    assert (found.dst, found.src, found.uses, found.weight) == ("sign_files", "request", 1, 0.30)
     assert (found.first, found.used, found.summary) == (START, START, "sign files")
     assert made_at(found.id) == START
     assert db.query("SELECT delta, new_state, reason, turn FROM events") == [(0.30, "proto", "wished for", "T1")]
@@ -68,15 +68,15 @@ def test_the_record_of_a_turn_fits(db: Database) -> None:
     desired = Desired("count_words", "read_files", "1.0.0", {"summary": "count words"})
     record.record_turn(db, Facts("T1", START, Ended.DONE, (), (desired,), ("text",)))
     (found,) = proto.protos(db)
-    assert (found.source, found.source_version, found.tags) == ("read_files", "1.0.0", ("text",))
+    assert (found.src, found.src_version, found.tags) == ("read_files", "1.0.0", ("text",))
 
 
 def test_another_source_is_another_wish_and_a_newer_version_is_not(db: Database) -> None:
     wish(db, "T1", START, Wish(), Wish(source="find_files", source_version="1.0.0"))
     wish(db, "T2", START, Wish(source="find_files", source_version="2.0.0"))
-    found = {each.source: each for each in proto.protos(db)}
+    found = {each.src: each for each in proto.protos(db)}
     assert (found["request"].uses, found["find_files"].uses) == (1, 2)
-    assert found["find_files"].source_version == "2.0.0"
+    assert found["find_files"].src_version == "2.0.0"
 
 
 def test_processes_that_apply_the_same_turns_at_once(db: Database) -> None:
@@ -96,7 +96,7 @@ def test_processes_that_apply_the_same_turns_at_once(db: Database) -> None:
 )  # fmt: skip
 def test_what_is_no_name_is_left_out_and_stops_nothing(db: Database, odd: Wish) -> None:
     assert wish(db, "T1", START, odd, Wish("good_name")) is True
-    assert [each.name for each in proto.protos(db)] == ["good_name"]
+    assert [each.dst for each in proto.protos(db)] == ["good_name"]
 
 
 def test_a_model_that_rambles_is_bounded(db: Database) -> None:
@@ -136,8 +136,8 @@ def test_recurring_is_often_and_fresh(db: Database) -> None:
         wish(db, f"B{number}", START, Wish("seldom_files"))
     for number in range(9):
         wish(db, f"C{number}", START, Wish("very_files"))
-    assert [each.name for each in proto.recurring(db, START)] == ["very_files", "often_files"]
-    assert [each.name for each in proto.recurring(db, START + 60 * DAY)] == ["very_files"]
+    assert [each.dst for each in proto.recurring(db, START)] == ["very_files", "often_files"]
+    assert [each.dst for each in proto.recurring(db, START + 60 * DAY)] == ["very_files"]
     assert proto.recurring(db, START + 600 * DAY) == []
     assert len(proto.recurring(db, START, min_uses=1, min_weight=0.0)) == 3
 

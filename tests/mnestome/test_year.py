@@ -225,7 +225,7 @@ def test_a_whole_year_night_by_night(tmp_path: Path) -> None:
         removed |= dict.fromkeys(report.removed, day)
         if day % 15 == 0:
             past.move(db, now)
-    assert [each.name for each in report.recurring] == ["sign_files"]
+    assert [each.dst for each in report.recurring] == ["sign_files"]
     assert db.query("SELECT dst_executor, weight > 0.9 FROM mnests WHERE state = 'active'") == [("read_files", 1)]
     # 1.0 fades below 0.05 in ln(20) / 0.018 = 166.4 days; the wish's 0.30 in ln(6) / 0.018 = 99.5, and by the days on
     # which the owner was there one night later. The ager comes 15 hours after the turns.

@@ -121,7 +121,7 @@ def test_what_is_not_covered_is_said_and_wished_for(equipped: App) -> None:
         assert taken.ended.state == "nothing"
         assert taken.ended.text
     (wish,) = proto.protos(equipped.catalog.db)
-    assert wish.name.startswith("translate_")
+    assert wish.dst.startswith("translate_")
     assert wish.uses == 3
     assert proto.recurring(equipped.catalog.db, equipped.clock.now())
 

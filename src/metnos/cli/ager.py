@@ -52,7 +52,7 @@ def _told(report: Report) -> list[str]:
         _line(aged.archived, "mnest", "of the past would go to the archive", "of the past went to the archive", would),
         _line(report.asked, "question", "would be put to you", "for you: metnos inbox list", would),
         _line(len(aged.recurring), "recurring wish", "worth an executor", "worth an executor", would,
-              tuple(each.name for each in aged.recurring), "recurring wishes"),
+              tuple(each.dst for each in aged.recurring), "recurring wishes"),
         _line(report.moved, "event", "would move to the file of past years", "of past years moved to their own file",
               would),
     ]  # fmt: skip
@@ -97,7 +97,7 @@ def _data(report: Report) -> dict[str, Any]:
             }
             for each in aged.proposals
         ],
-        "recurring": [each.name for each in aged.recurring],
+        "recurring": [each.dst for each in aged.recurring],
         "moved": report.moved,
         "snapshot": report.snapshot or None,
         "packed": list(report.packed),

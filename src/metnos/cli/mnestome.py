@@ -19,7 +19,7 @@ from metnos.core.errors import UsageError
 from metnos.mnestome import graph as reading
 from metnos.mnestome import lists
 from metnos.mnestome import proto as protos
-from metnos.mnestome.proto import Proto
+from metnos.mnestome.mnest import Mnest
 from metnos.mnestome.rules import State
 from metnos.store.db import Database
 
@@ -114,7 +114,7 @@ def proto_(choice: Choice, as_json: bool) -> None:
         print_json([_data(each, now, each.id in often) for each in found])
     elif found:
         rows = [
-            (each.name, each.source, each.uses, f"{each.at(now):.2f}", "yes" if each.id in often else "",
+            (each.dst, each.src, each.uses, f"{each.at(now):.2f}", "yes" if each.id in often else "",
              f"{each.used.astimezone():%Y-%m-%d %H:%M}", clip(" ".join(each.summary.split()), _SUMMARY))
             for each in found
         ]  # fmt: skip
@@ -131,7 +131,7 @@ def _refuse_unknown(db: Database, name: str, executors: list[str], now: datetime
     """Nothing is known of it: then it should at least exist."""
     if name in executors:
         return
-    wished = [each.name for each in protos.protos(db)]
+    wished = [each.dst for each in protos.protos(db)]
     known = {*executors, *wished, *(end for each in lists.listing(db, now) for end in (each.src, each.dst))}
     close = difflib.get_close_matches(name, sorted(known), 3)
     meant = f"Did you mean {', '.join(close)}?" if close else "metnos executor list   shows those that there are."
@@ -146,12 +146,12 @@ def _branches(branches: list[Branch]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _data(each: Proto, now: datetime, often: bool) -> dict[str, Any]:
+def _data(each: Mnest, now: datetime, often: bool) -> dict[str, Any]:
     return {
         "id": each.id,
-        "name": each.name,
-        "from": each.source,
-        "from_version": each.source_version,
+        "name": each.dst,
+        "from": each.src,
+        "from_version": each.src_version,
         "uses": each.uses,
         "weight": round(each.at(now), 4),
         "recurring": often,

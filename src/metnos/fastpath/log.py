@@ -18,6 +18,7 @@ from metnos.fastpath.records import FastPath, Form, State
 from metnos.fastpath.saying import plain
 from metnos.fastpath.schema import L1, L2
 from metnos.fastpath.shape import Seen, observe
+from metnos.store import applied
 from metnos.store.db import Database, Row, Transaction
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Log:
     def record(self, passed: Pass, projection: str = PROJECTION) -> bool:
         """Work a turn's plan in, unless that was done before; says whether it was done now."""
         with self.db.write() as tx:
-            if not _mark(tx, projection, passed.turn, passed.ts):
+            if not applied.mark(tx, projection, passed.turn, to_text(passed.ts)):
                 return False
             key = path_id([mark.name for mark in passed.marks], passed.shape)
             known = tx.first("SELECT marks, state FROM fast_paths WHERE path = ?", (key,))
@@ -76,16 +77,11 @@ class Log:
     def skip(self, turn: str, ts: datetime, projection: str = PROJECTION) -> bool:
         """Remember that there is nothing to learn from a turn."""
         with self.db.write() as tx:
-            return _mark(tx, projection, turn, ts)
+            return applied.mark(tx, projection, turn, to_text(ts))
 
     def unapplied(self, turns: Sequence[str], projection: str = PROJECTION) -> list[str]:
         """Which of these turns were not worked in yet, in the order given."""
-        done = self.db.query(
-            "SELECT turn FROM applied_turns WHERE projection = ? AND turn IN (SELECT value FROM json_each(?))",
-            (projection, canonical_json(list(turns)).decode()),
-        )
-        known = {turn for (turn,) in done}
-        return [turn for turn in turns if turn not in known]
+        return applied.unapplied(self.db, projection, turns)
 
     def note(
         self,
@@ -323,11 +319,6 @@ def _passed(tx: Transaction, key: str, passed: Pass, known: Row | None) -> None:
     )
     if known is not None and known[0] != marks and known[1] == State.ACTIVE:
         _moved(tx, key, State.SHADOW, CHANGED, to_text(passed.ts), passed.turn)
-
-
-def _mark(tx: Transaction, projection: str, turn: str, ts: datetime) -> bool:
-    mark = (projection, turn, to_text(ts))
-    return bool(tx.execute("INSERT OR IGNORE INTO applied_turns (projection, turn, ts) VALUES (?, ?, ?)", mark))
 
 
 def _found(tx: Transaction, key: str, passed: Pass) -> None:

@@ -3,9 +3,9 @@
 Rules: both files have the same tables but for the log of forms, which is `canonical_query_log` where a path is one
 executor and `multi_tool_paths` where it is a sequence. `fast_paths` holds a path's state, and a form's state is always
 that of its path; its ``plain_query`` is without the words that join its parts. `path_events` only ever grows and holds
-no words of a request: counts and states can be explained from it; each kind of event counts once for a path in a turn,
-and ``form`` says by which form it came. Vectors carry their space and can be computed again. `applied_turns` holds
-which turns were worked in, by projection; L1 shares the mnestome's.
+no words of a request: counts and states can be explained from it; each kind of event, but for changes of state, counts
+once for a path in a turn, and ``form`` says by which form it came. Vectors carry their space and can be computed again.
+`applied_turns` holds which turns were worked in, by projection; L1 shares the mnestome's.
 """
 
 from metnos.store.migrations import Migration

@@ -6,9 +6,10 @@ earlier step, from words of the request, or it was always the same though no wor
 
 Rules: particulars are read anew, always, in the spelling of the new request. A value that stood in the request is used
 again only where the new request has the same words; one that did not, only after `CONSTANT` passes in which it was the
-same, and only for the very same form. A particular that no argument takes must be the same word for word. Whatever the
-new request says beyond that, or lacks, makes it `Unresolved`: then a planner plans. Pure; what is read from a request
-is never taken for a reference. Does not guarantee that a shape is the only one that fits: passes tell.
+same, whatever the form, and never if it was taken from where or when it was asked. A particular that no argument takes
+must be the same word for word. Whatever the new request says beyond that, or lacks, makes it `Unresolved`: then a
+planner plans. Pure; what is read from a request is never taken for a reference. A shape may not be the only one that
+fits: passes tell.
 """
 
 import re
@@ -67,10 +68,7 @@ class _Stuck(Exception):
 
 
 def learn(plan: Sequence[Mapping[str, Any]], heard: Heard, here: str = "") -> Learnt | Unresolved:
-    """The shape of a plan, given as the arguments of each step with its references as they were planned.
-
-    ``here`` is the folder in which it was asked.
-    """
+    """The shape of a plan: the arguments of each step, with references as planned. It was asked in folder ``here``."""
     learner = _Learner(heard, here)
     try:
         steps = [

@@ -26,8 +26,8 @@ from metnos.core.clock import from_text, to_text
 from metnos.core.decay import Ebbinghaus, days_between
 from metnos.core.errors import MetnosError
 from metnos.mnestome import bulk, leaving, proto
+from metnos.mnestome.mnest import Mnest
 from metnos.mnestome.past import Past
-from metnos.mnestome.proto import Proto
 from metnos.mnestome.rules import CLOCK_SET_BACK, Kind, Rules, State, next_state, weight_set_back
 from metnos.store.db import Database, Transaction
 
@@ -58,7 +58,7 @@ class Report:
     archived: int = 0
     proposals: tuple[leaving.Proposal, ...] = ()
     proposable: int = 0
-    recurring: tuple[Proto, ...] = ()
+    recurring: tuple[Mnest, ...] = ()
     by_disuse: bool = False
     again: bool = False
     dry_run: bool = False

@@ -5,18 +5,17 @@ reinforces one row, and once in a turn counts once. Names, signatures and tags m
 no name is not recorded, and all of it is bounded. Does not remove what fades: that is the ager's work.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from metnos.core.canon import canonical_json
-from metnos.core.clock import MovableClock, from_text, to_text
+from metnos.core.clock import MovableClock, to_text
 from metnos.core.ids import UlidMaker
 from metnos.mnestome import rows, words
-from metnos.mnestome.rules import Kind, Rules, State, decayed, reinforced
-from metnos.store.db import Database, Row, Transaction
+from metnos.mnestome.mnest import COLUMNS, Mnest, of_row
+from metnos.mnestome.rules import Kind, Rules, State, reinforced
+from metnos.store.db import Database, Transaction
 
 WISHED = "wished for"
 RULES = Rules()
@@ -24,11 +23,7 @@ RULES = Rules()
 _MOST = 16  # wishes of one turn: more is a model that rambles
 _SIGNATURE = 8 * 1024  # bytes
 
-_COLUMNS = (
-    "id, src_executor, src_version, dst_executor, weight, uses, ts_first, ts_used, ts_decayed, decay_lambda, tags,"
-    " desired_sig"
-)
-_PROTOS = f"SELECT {_COLUMNS} FROM mnests WHERE state = 'proto'"  # noqa: S608 -- our own words
+_PROTOS = f"SELECT {COLUMNS} FROM mnests WHERE state = 'proto'"  # noqa: S608 -- our own words
 
 
 class Wished(Protocol):
@@ -45,32 +40,6 @@ class Wished(Protocol):
 
     @property
     def signature(self) -> Mapping[str, Any]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Proto:
-    """One wish. ``weight`` is as it was at ``weighed``; `at` says what it is later."""
-
-    id: str
-    source: str
-    source_version: str
-    name: str
-    weight: float
-    uses: int
-    first: datetime
-    used: datetime
-    weighed: datetime
-    decay_lambda: float
-    tags: tuple[str, ...]
-    signature: Mapping[str, Any]
-
-    def at(self, now: datetime) -> float:
-        """The weight at a later moment."""
-        return decayed(self.weight, self.weighed, now, self.decay_lambda)
-
-    @property
-    def summary(self) -> str:
-        return str(self.signature.get("summary", ""))
 
 
 # -- writing
@@ -97,7 +66,7 @@ def _record(tx: Transaction, wish: Wished, turn: str, ts: datetime, tags: list[s
     if row is None:
         _insert(tx, wish, turn, ts, tags, rules)
     else:
-        _reinforce(tx, _proto(row), wish, turn, ts, tags, rules)
+        _reinforce(tx, of_row(row), wish, turn, ts, tags, rules)
 
 
 def _insert(tx: Transaction, wish: Wished, turn: str, ts: datetime, tags: list[str], rules: Rules) -> None:
@@ -118,7 +87,7 @@ def _insert(tx: Transaction, wish: Wished, turn: str, ts: datetime, tags: list[s
 
 
 def _reinforce(
-    tx: Transaction, known: Proto, wish: Wished, turn: str, ts: datetime, tags: list[str], rules: Rules
+    tx: Transaction, known: Mnest, wish: Wished, turn: str, ts: datetime, tags: list[str], rules: Rules
 ) -> None:
     weight = reinforced(known.weight, known.weighed, ts, known.decay_lambda, rules.reinforcement)
     merged = words.merged(known.tags, tags)
@@ -138,14 +107,14 @@ def _reinforce(
 # -- reading
 
 
-def protos(db: Database) -> list[Proto]:
+def protos(db: Database) -> list[Mnest]:
     """Every wish, the one wished for last first."""
-    return [_proto(row) for row in db.query(f"{_PROTOS} ORDER BY ts_used DESC, id DESC")]
+    return [of_row(row) for row in db.query(f"{_PROTOS} ORDER BY ts_used DESC, id DESC")]
 
 
 def recurring(
     db: Database, now: datetime, min_uses: int = RULES.recurring_uses, min_weight: float = RULES.recurring_weight
-) -> list[Proto]:
+) -> list[Mnest]:
     """The wishes that came often enough and are fresh enough, the weightiest first."""
     found = [each for each in protos(db) if each.uses >= min_uses and each.at(now) >= min_weight]
     return sorted(found, key=lambda each: (-each.at(now), each.id))
@@ -172,21 +141,3 @@ def _signature(wish: Wished) -> str:
     except (TypeError, ValueError, RecursionError):
         return canonical_json({"summary": summary}).decode()
     return (text if len(text) <= _SIGNATURE else canonical_json({"summary": summary})).decode()
-
-
-def _proto(row: Row) -> Proto:
-    key, source, version, name, weight, uses, first, used, weighed, decay_lambda, tags, signature = row
-    return Proto(
-        id=key,
-        source=source,
-        source_version=version,
-        name=name,
-        weight=weight,
-        uses=uses,
-        first=from_text(first),
-        used=from_text(used),
-        weighed=from_text(weighed),
-        decay_lambda=decay_lambda,
-        tags=tuple(json.loads(tags)),
-        signature=json.loads(signature),
-    )

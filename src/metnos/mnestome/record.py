@@ -20,6 +20,7 @@ from metnos.mnestome import proto, rows, words
 from metnos.mnestome.mnest import LIVING
 from metnos.mnestome.proto import Wished
 from metnos.mnestome.rules import Kind, Rules, State, reinforced
+from metnos.store import applied
 from metnos.store.db import Database, Row, Transaction
 
 PROJECTION = "mnests"
@@ -83,8 +84,7 @@ def record_turn(db: Database, facts: Closed, rules: Rules = RULES) -> bool:
     """Work a closed turn in, unless that was done before; says whether it was done now."""
     ts, tags = rows.to_millisecond(facts.closed), words.tags(facts.tags)
     with db.write() as tx:
-        mark = (PROJECTION, facts.turn, to_text(ts))
-        if not tx.execute("INSERT OR IGNORE INTO applied_turns (projection, turn, ts) VALUES (?, ?, ?)", mark):
+        if not applied.mark(tx, PROJECTION, facts.turn, to_text(ts)):
             return False
         for passing in _sound(facts.passings):
             _note(tx, passing, facts.turn, ts, tags, rules)
@@ -96,12 +96,7 @@ def record_turn(db: Database, facts: Closed, rules: Rules = RULES) -> bool:
 
 def unapplied(db: Database, turns: Sequence[str]) -> list[str]:
     """Which of these turns were not worked in yet, in the order given."""
-    done = db.query(
-        "SELECT turn FROM applied_turns WHERE projection = ? AND turn IN (SELECT value FROM json_each(?))",
-        (PROJECTION, words.to_json(turns)),
-    )
-    known = {turn for (turn,) in done}
-    return [turn for turn in turns if turn not in known]
+    return applied.unapplied(db, PROJECTION, turns)
 
 
 # -- passings
