@@ -147,6 +147,7 @@ def test_of_a_context_the_nearest_counts_wholly_and_others_less_and_less(context
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 10))
+@example(0.0, 1.0, 0.0)
 def test_the_same_factor_makes_no_two_change_places(one: float, two: float, by: float) -> None:
     low, high = sorted((one, two))
     assert 0 <= weighed(low, by) <= weighed(high, by) <= 1

@@ -87,7 +87,7 @@ def weighed(score: float, factor: float) -> float:
     """A score with its odds multiplied: below 1 as long as it is, so that no two change places at the upper end."""
     if factor == 1.0:
         return score  # to the last bit
-    return score * factor / (1 - score + score * factor) if score > 0 else 0.0
+    return score * factor / (1 - score + score * factor) if score > 0 and factor > 0 else 0.0
 
 
 def _column(weights: Mapping[str, float]) -> "Floats":
