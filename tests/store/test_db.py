@@ -290,3 +290,29 @@ class Model(RuleBasedStateMachine):
 
 
 TestNesting = Model.TestCase
+
+
+def test_closing_while_another_thread_is_at_work_harms_nobody(tmp_path: Path) -> None:
+    db = Database(tmp_path / "busy.db", SCHEMA)
+    ended, failed = threading.Event(), list[BaseException]()
+
+    def work(who: str) -> None:
+        number = 0
+        try:
+            while not ended.is_set():
+                add(db, f"{who}{number}")
+                names(db)
+                number += 1
+        except BaseException as error:  # what is shown is that there is none
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(who,)) for who in "ab"]
+    for thread in threads:
+        thread.start()
+    for _ in range(300):
+        db.close()
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert names(db)

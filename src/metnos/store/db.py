@@ -81,6 +81,8 @@ class Transaction:
 class Database:
     """One SQLite file, opened for this process and migrated to what its owner module knows."""
 
+    _identity: tuple[int, int] | None  # of the file that was opened
+
     def __init__(
         self,
         path: Path,
@@ -173,10 +175,13 @@ class Database:
         return found + [f"a row of {table} points at a missing row of {parent}" for table, _, parent, _ in broken_links]
 
     def close(self) -> None:
-        """Close this process's connections, in every thread. Later use opens them again."""
+        """Let go of this process's connections, in every thread. Later use opens them again.
+
+        This thread's are closed now; those of others as soon as nobody is in the middle of using them.
+        """
         for connections in list(self._opened):
             connections.close()
-        self._forget_connections()
+        self._identity = None
 
     # -- inside
 
@@ -205,7 +210,7 @@ class Database:
         self._local: threading.local = threading.local()
         # Weak: a thread that ends takes its connections along.
         self._opened: weakref.WeakSet[_Connections] = weakref.WeakSet()
-        self._identity: tuple[int, int] | None = None
+        self._identity = None
 
     def _connect(self, *, can_write: bool) -> sqlite3.Connection:
         connection = None
@@ -233,7 +238,8 @@ class Database:
 
     def _refuse_replaced(self) -> None:
         """A file that was restored or removed under us must not be written to by its old name's memory."""
-        if self._identity_now() != self._identity:
+        opened = self._identity  # none right after a close by another thread, until somebody opens it again
+        if opened is not None and self._identity_now() != opened:
             raise StoreError(
                 f"{self.path} is not the file that was opened: it was replaced or removed meanwhile",
                 fix="Start this program again; nothing was written.",
@@ -278,6 +284,7 @@ class _Connections:
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
         self._pid = os.getpid()
+        self._thread = threading.get_ident()
 
     def reader(self, connect: Callable[..., sqlite3.Connection]) -> sqlite3.Connection:
         if self._reader is None:
@@ -290,10 +297,15 @@ class _Connections:
         return self._writer
 
     def close(self) -> None:
-        if self._pid == os.getpid():
-            for connection in (self._reader, self._writer):
+        if self._pid != os.getpid():
+            return
+        held, self._reader, self._writer = (self._reader, self._writer), None, None
+        if self._thread == threading.get_ident():
+            for connection in held:
                 if connection is not None:
                     connection.close()
+        # Another thread may be in the middle of a statement, and closing under it ends the process. Whoever uses a
+        # connection holds it; when nobody does any more, it is closed.
 
     def __del__(self) -> None:
         self.close()
