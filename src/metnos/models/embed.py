@@ -11,9 +11,11 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from metnos.core.canon import canonical_json, sha256_hex
+from metnos.core.embedding import Embedder as Embedder
+from metnos.core.embedding import Space as Space
 from metnos.core.errors import ModelError
 from metnos.core.sections_models import EmbedSettings
 
@@ -24,27 +26,6 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 Key = Callable[[str], str]  # gives the secret that a setting such as `env:VARIABLE` names
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """Where vectors can be compared: same model, same version, same preparation of the text."""
-
-    model: str
-    version: str
-    preprocess_hash: str
-    dim: int
-
-
-class Embedder(Protocol):
-    """Makes vectors of texts."""
-
-    @property
-    def space(self) -> Space: ...
-
-    def embed(self, texts: Sequence[str]) -> "Vectors":
-        """One row for each text, in order. Raises `ModelError`."""
-        ...
 
 
 class Probed(ABC):
