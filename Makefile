@@ -45,7 +45,7 @@ lock: ## resolve the dependencies again (needs uv); the locks name no host
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade -q \
 	  pyproject.toml --group build -o lock/run.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade -q \
-	  pyproject.toml --group build --group dev --extra local --extra onnx -o lock/dev.txt
+	  pyproject.toml --group build --group dev --extra local --extra onnx --extra lance -o lock/dev.txt
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) $(VENV).lock .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist

@@ -7,9 +7,11 @@ same embedder in the same run: the nearest neighbour by cosine with one threshol
 as GPTCache does it (the nearest past request as it was typed, above a fixed similarity; its default, a distance of at
 most 0.8 of 4, is a cosine of 0.6 where distances are squared); both also with the best threshold in hindsight.
 
-*Held* counts, over random splits of the training part in which five intents are never seen, how often the share of
-wrong answers was above the bound: at most one time in twenty is promised for the expected share; what is counted also
-has the luck of the few answers of one split. Every figure is of what should not happen. Writes docs/img/fastpath.svg.
+The bound is tried on twenty *streams* of the training part: some intents come often and some seldom, three in a hundred
+requests are of no intent, and of what is asked later some is of a kind that was never seen. The promise is about such
+streams. Beside it, twenty splits in which five intents come *unannounced*: what was seen gives no sign that new kinds
+come at all, so nothing is promised there. Counts above the bound also have the luck of the few answers of one stream.
+Every figure is of what should not happen. Writes docs/img/fastpath.svg.
 """
 
 import time
@@ -28,7 +30,7 @@ from metnos.fastpath.calibrate import calibrate, may_answer
 from metnos.fastpath.match import Matcher
 from metnos.fastpath.records import FastPath, Form, State
 from metnos.fastpath.risk import Outcomes, least_margin
-from metnos.fastpath.rules import Rules
+from metnos.fastpath.rules import Rules, novelty_share
 from metnos.models.embed_builtin import Builtin
 
 if TYPE_CHECKING:
@@ -122,7 +124,7 @@ def _nearest(draw: Draw, vectors: Vectors, delta: float) -> Told:
     known, predicted = _best(alike, paths)
     alike[paths[:, None] == paths[None, :]] = -1
     new, _ = _best(alike, paths)
-    share = Rules().novelty
+    share = novelty_share([each.form for each in draw.seen], Rules())
     outcomes = Outcomes(
         np.concatenate([known, new]),
         np.concatenate([predicted == paths, np.zeros(len(new), dtype=bool)]),
@@ -213,14 +215,26 @@ def _drawn(told: Told, plain: Told, cached: Told, delta: float) -> str:
 
 
 def _held(clinc: Clinc, vectors: Vectors, delta: float) -> list[Measure]:
-    told = [_ours(clinc.split(_TARGET, 100 + seed, _HELD_BACK, _ASKED), vectors) for seed in range(_SPLITS)]
-    above = sum(each.wrong > 100 * delta for each in told)
-    shares = ", ".join(f"{each.wrong:.2f}" for each in told)
-    return [
-        Measure(f"{_TARGET} seen, bound not held", "%", (100 * above / _SPLITS,), note=f"{above} of {_SPLITS} splits"),
-        Measure(f"{_TARGET} seen, answers wrong, splits", "%", tuple(each.wrong for each in told), note=shares),
-        Measure(f"{_TARGET} seen, left, splits", "%", tuple(each.left for each in told)),
-    ]
+    streams = [clinc.stream(_TARGET * 100, 1500, 100 + seed, 0.03) for seed in range(_SPLITS)]
+    splits = [clinc.split(_TARGET, 100 + seed, _HELD_BACK, _ASKED) for seed in range(_SPLITS)]
+    measures: list[Measure] = []
+    for name, draws in (("streams", streams), (f"{_HELD_BACK} kinds unannounced", splits)):
+        told = [_ours(draw, vectors) for draw in draws]
+        above = sum(each.wrong > 100 * delta for each in told)
+        answers = sum(int(each.answers.sum()) for each in told)
+        wrong = sum(int((~each.right[each.answers]).sum()) for each in told)
+        shares = ", ".join(f"{each.wrong:.2f}" for each in told)
+        measures += [
+            Measure(
+                f"{name}, answers wrong",
+                "%",
+                (100 * wrong / max(1, answers),),
+                limit=100 * delta,
+                note=f"all together; above the bound in {above} of {_SPLITS}: {shares}",
+            ),
+            Measure(f"{name}, left to the planner", "%", tuple(each.left for each in told)),
+        ]
+    return measures
 
 
 # -- the cost

@@ -6,7 +6,7 @@ new kinds. Every text is embedded once.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,7 @@ class Clinc:
             self._train.setdefault(intent, []).append(_asked(text, intent))
         self._val = tuple(_asked(text, intent) for text, intent in read["val"])
         self._val += tuple(_asked(text, NEW) for text, _ in read["oos_val"])
+        self._odd = tuple(_asked(text, f"alone {at}") for at, (text, _) in enumerate(read["oos_train"]))
 
     def draw(self, count: int, seed: int | None) -> Draw:
         """So many of each intent, the first or a sample; then the validation part."""
@@ -84,6 +85,27 @@ class Clinc:
             seen += [] if is_new else chosen[:count]
             asked += [Asked(a.text, a.canonical, a.said, NEW if is_new else a.path) for a in chosen[-asked_each:]]
         return Draw(f"split {seed}", tuple(seen), tuple(asked))
+
+    def stream(self, seen: int, asked: int, seed: int, odd: float) -> Draw:
+        """Training requests as they might come: some intents often and some seldom, a share ``odd`` of no intent.
+
+        A request of no intent is one of its kind, before as well as after: so the stream shows that such ones come.
+        """
+        random = np.random.default_rng(seed)
+        intents = [self._train[name] for name in random.permutation(sorted(self._train))]
+        often = np.arange(1, len(intents) + 1) ** -0.5
+        left = [list(random.permutation(len(each))) for each in intents]
+        alone = list(random.permutation(len(self._odd)))
+        came: list[Asked] = []
+        while len(came) < seen + asked:
+            kind = int(random.choice(len(intents), p=often / often.sum()))
+            if alone and random.random() < odd:
+                came.append(self._odd[alone.pop()])
+            elif left[kind]:
+                came.append(intents[kind][left[kind].pop()])
+        known = {each.path for each in came[:seen]}
+        later = (each if each.path in known else replace(each, path=NEW) for each in came[seen:])
+        return Draw(f"stream {seed}", tuple(came[:seen]), tuple(later))
 
 
 class Vectors:

@@ -134,6 +134,27 @@ def test_a_prediction_is_held_against_what_was_planned(app: App) -> None:
     assert path_of(app, "find_files").state is State.DEMOTED
 
 
+def test_a_guess_by_which_it_would_not_have_answered_is_evidence_and_speaks_against_nothing(app: App) -> None:
+    """Else every request that nobody knows would switch off whatever resembles it most."""
+    for number, folder in enumerate("abcd"):
+        close(app, number, *pdfs(folder))
+    learning.catch_up(app)
+    found = path_of(app, "find_files")
+    (form,) = app.fast.logs[0].forms(found.id)
+    other = [{"executor": "find_files", "args": {"path": "~/x", "pattern": "*.pdf"}}]
+    said = {"path": found.id, "form": form.canonical, "probability": 0.01, "score": 0.02, "exact": False, "sure": False}
+    close(app, 5, *pdfs("e"), plan={"fast": {**said, "steps": other}})
+    unknown = {"kind": "nothing", "steps": [], "path": "router", "fast": {**said, "sure": True, "steps": other}}
+    close(app, 6, "order a pizza", [], path="router", plan=unknown, state=Turn.NOTHING)
+    learning.catch_up(app)
+    after = path_of(app, "find_files")
+    assert (after.state, after.agreed, after.disagreed) == (State.ACTIVE, 0, 0)
+    assert [(each.right, each.score) for each in app.fast.logs[0].judged()] == [(False, 0.02)]
+    close(app, 7, *pdfs("f"), plan={"fast": {**said, "sure": True, "steps": other}})
+    learning.catch_up(app)
+    assert path_of(app, "find_files").state is State.DEMOTED, "what it would have answered is held against it"
+
+
 # -- requests that follow one another
 
 
@@ -242,16 +263,3 @@ def test_the_night_counts_and_says_what_it_can_recognise(app: App) -> None:
     done = paths.nightly(app)
     assert done.counts["paths"] == 1
     assert done.message
-
-
-# -- explaining
-
-
-def test_explaining_does_nothing(app: App, home: Path) -> None:
-    practise(app, "delete the PDFs in {}")
-    before, turns = there(home), len(app.medium.newest(100))
-    told = paths.explain(app, "delete the PDFs in ~/docs", OWNER, home)
-    assert told["found"][0]["may"] is True
-    assert told["found"][0]["steps"][0]["args"] == {"path": "~/docs", "pattern": "*.pdf"}
-    assert paths.explain(app, "sing a song", OWNER, home)["found"] == []
-    assert (there(home), len(app.medium.newest(100))) == (before, turns)

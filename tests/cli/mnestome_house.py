@@ -21,6 +21,14 @@ from metnos.mnestome import record
 from metnos.mnestome.past import Past
 from metnos.store.db import Database
 
+# The executors that there are, and which others each may call.
+CALLS: dict[str, tuple[str, ...]] = {"find_files": (), "read_files": ("count_text", "search_text"), "show_time": ()}
+
+
+def _look(name: str) -> SimpleNamespace:
+    may = SimpleNamespace(executor=SimpleNamespace(call=CALLS[name]))
+    return SimpleNamespace(executor=SimpleNamespace(manifest=SimpleNamespace(capabilities=may)))
+
 
 @dataclass(frozen=True)
 class Closed:
@@ -58,7 +66,7 @@ def open_house(
     workspace = Workspace(tmp_path / "workspace")
     db = Database(workspace.mnest_db, tables.of_mnestome())
     chosen = Settings(**settings)
-    catalog = SimpleNamespace(db=db, names=lambda: ["find_files", "read_files", "show_time"])
+    catalog = SimpleNamespace(db=db, names=lambda: [*CALLS], look=_look)
     past = Past(workspace.events_db, clock=clock)
     app = SimpleNamespace(clock=clock, catalog=catalog, workspace=workspace, settings=chosen, past=past)
     for module in (mnestome, mnestome_one, mnestome_months):

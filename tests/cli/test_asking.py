@@ -50,6 +50,21 @@ def test_only_a_yes_is_a_yes(typed: str) -> None:
     assert second is not Answer.ALWAYS
 
 
+def test_an_italian_request_is_asked_about_in_italian(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, seen = answer(monkeypatch, wanted(language="it"), "boh\n", "sì\n")
+    assert found is Answer.YES
+    assert seen.count("Lo faccio? [s/n/perché]: ") == 2
+    assert "Senza il tuo sì non succede niente" in seen
+    assert "  dopo    lascia la domanda nella posta" in seen
+    for typed in ("s", "si", "SÌ", "yes"):
+        assert answer(monkeypatch, wanted(language="it"), f"{typed}\n")[0] is Answer.YES
+    second = wanted(yes=1, needs=2, language="it")
+    found, seen = answer(monkeypatch, second, "s\n", "sì\n")
+    assert found is Answer.YES
+    assert seen.count("Non si può annullare. Lo faccio lo stesso? [sì/n/perché]: ") == 2
+    assert answer(monkeypatch, wanted(language="fr"), "si\n", "n\n")[0] is Answer.NO, "what is no answer in English"
+
+
 def test_a_second_yes_is_typed_anew_and_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     found, seen = answer(monkeypatch, wanted("move a", yes=1, needs=2), "y\n", "yes\n")
     assert found is Answer.YES

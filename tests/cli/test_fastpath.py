@@ -9,11 +9,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.turned import close, pdfs, words
-from metnos.app import App, learning
+from metnos.app import App, learning, paths
 from metnos.cli import Choice, fastpath, why
 from metnos.core.errors import UsageError
 from metnos.fastpath.records import State
 from metnos.grimoire.trace import State as Turn
+from metnos.law import audit_log
 from turn.fasting import fill, make_sure, path_of
 from turn.scripted import reopened
 from turn.turning import take
@@ -66,6 +67,8 @@ def test_the_list_says_what_each_does_and_how_it_stands(practised: App) -> None:
     said = typed("list")
     assert "find_files → count_text" in said
     assert "find the pdfs in a folder" in said
+    assert "answers (active)" in said
+    assert "rare (candidate)" in said
     rows = json.loads(typed("list", "--json"))
     assert [(row["state"], row["passes"]) for row in rows] == [("active", 4), ("candidate", 1)]
     assert [row["state"] for row in json.loads(typed("list", "--json", "--state", "active"))] == ["active"]
@@ -79,9 +82,9 @@ def test_one_path_with_its_forms_and_all_that_happened(practised: App) -> None:
     found = path_of(practised, "find_files")
     said = typed("show", found.id[:6].upper())
     for part in (
-        f"Fast path {found.id}", "active: answers, where it is sure enough", "learnt from 4 requests",
+        f"Fast path {found.id}", "It answers (active): it answers in the place of planning", "Learnt from 4 requests",
         "find the pdfs in a folder  (4 times)", "planned so, and it went well", "metnos why 01T00003",
-        "changed its state: active",
+        "changed its state: it answers (active): asked like this before",
     ):  # fmt: skip
         assert part in said, part
     data = json.loads(typed("show", found.id, "--json"))
@@ -103,7 +106,7 @@ def test_a_path_of_requests_that_followed_one_another_can_be_shown(app: App) -> 
 
 @pytest.mark.parametrize("part", ["", "nowhere", "zz", "%", "../x"])
 def test_what_is_no_path_is_said(practised: App, part: str) -> None:
-    for command in (("show", part), ("demote", "--yes", part)):
+    for command in (("show", part), ("demote", "--yes", part), ("restore", part)):
         failed = invoke(fastpath.fastpath, *command).exception
         assert isinstance(failed, UsageError)
         assert failed.fix == "See: metnos fastpath list"
@@ -125,19 +128,64 @@ def test_a_path_is_switched_off_once_and_the_owner_is_asked(practised: App) -> N
     assert "you switched it off" in typed("show", found.id)
 
 
+def test_a_path_that_was_switched_off_watches_again_and_has_to_prove_itself(practised: App) -> None:
+    found = path_of(practised, "find_files")
+    assert "It is not switched off" in typed("restore", found.id[:8])
+    typed("demote", found.id, "--yes")
+    assert "It watches again" in typed("restore", found.id[:8])
+    assert path_of(practised, "find_files").state is State.SHADOW
+    assert json.loads(typed("restore", found.id, "--json")) == {"path": found.id, "restored": False}
+    assert "it only watches (shadow): you switched it on again" in typed("show", found.id)
+    ways = []
+    for folder in ("inbox", "docs", "work", "papers"):
+        trace = take(practised, f"find the PDFs in ~/{folder}").trace
+        assert trace is not None
+        ways.append(trace.path)
+    assert ways == ["router", "router", "router", "fast"], "three times more, as everything that answered before"
+
+
+def test_what_the_owner_switches_is_in_the_audit(practised: App) -> None:
+    found = path_of(practised, "find_files")
+    typed("demote", found.id, "--yes")
+    typed("restore", found.id)
+    lines = [line for line in audit_log.backwards(practised.workspace.audit) if line.kind.startswith("fast path")]
+    done = [(line.kind, line.entry.names["path"]) for line in lines if line.entry.names["phase"] == "done"]
+    assert done == [("fast path restored", found.id), ("fast path demoted", found.id)], "the newest first"
+
+
+def test_a_sequence_that_an_executor_covers_is_not_brought_back(
+    practised: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = path_of(practised, "find_files", "count_text")
+    typed("demote", found.id, "--yes")
+    monkeypatch.setattr(paths, "covers", lambda _: {"count_files": (("find_files", "count_text"),)})
+    refused = invoke(fastpath.fastpath, "restore", found.id).exception
+    assert isinstance(refused, UsageError)
+    assert "count_files does all of it in one step" in refused.what
+    assert path_of(practised, "find_files", "count_text").state is State.DEMOTED
+
+
 # -- explain
 
 
 def test_a_request_is_explained_and_nothing_is_done(practised: App) -> None:
     said = typed("explain", "find the PDFs in ~/docs")
-    assert "Without its details it reads: find <files.pdf> in <path>" in said
-    assert "Would answer: asked like this before" in said
-    assert "{'path': '~/docs', 'pattern': '*.pdf'}" in said
-    assert "No fast path knows such a request." in typed("explain", "sing a song")
-    assert "Would not answer" in typed("explain", "find a PDF in ~/docs") + typed("explain", "find PDFs in ~/docs?")
+    assert said.splitlines()[0] == "Without its details it reads: find the pdfs in a folder"
+    assert "A fast path would answer: asked like this before" in said
+    assert "which answers (active), knows it in the same words as: find the pdfs in a folder" in said
+    assert "  1. find_files\n     path: ~/docs\n     pattern: *.pdf\n" in said
+    assert "No fast path knows such a request" in typed("explain", "sing a song")
+    assert "No fast path" in typed("explain", "find a PDF in ~/docs")
+    assert "No fast path would answer" in typed("explain", "find PDFs in ~/docs?")
     data = json.loads(typed("explain", "find the PDFs in ~/docs", "--json"))
     assert data["found"][0]["may"] is True
     assert len(practised.medium.newest(50)) == 5, "no turn was taken"
+
+
+def test_what_comes_from_a_step_before_is_said_in_words(practised: App) -> None:
+    said = typed("explain", "count the words of the PDFs in ~/docs")
+    assert "  2. count_text\n     paths: what step 1 gave (entries.path)\n" in said
+    assert "{{" not in said
 
 
 def test_what_a_request_says_cannot_be_obeyed_by_a_terminal(practised: App) -> None:
@@ -153,8 +201,8 @@ def test_why_names_the_path_that_answered_and_what_it_rests_on(practised: App) -
     found = path_of(practised, "find_files")
     for part in (
         "A shortcut, learnt from earlier requests of this kind.",
-        "A fast path knows such requests in the same words: find <files.pdf> in <path>",
-        "It is active, learnt from 4 requests, 99.95% likely to be right",
+        "A fast path knows such requests in the same words: find the pdfs in a folder",
+        "It answers (active), learnt from 4 requests, 99.95% likely to be right.",
         f"metnos fastpath show {found.id[:10]}",
         "It answered: asked like this before; of such answers at most 0.3 % are wrong",
     ):

@@ -37,7 +37,11 @@ def data(*line: str) -> Any:
 
 
 def test_before_anything_ran(house: App) -> None:
-    assert [line.split()[0] for line in type_in("list").stdout.splitlines()] == ["job", *JOBS]
+    listed = type_in("list")
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["job", *JOBS]
+    assert [line.split()[-1] for line in listed.stdout.splitlines()[1:]] == ["due"] * len(JOBS)
+    assert f"there are {len(JOBS)} jobs due" in listed.stderr
+    assert "metnos jobs run" in listed.stderr
     assert [(each["job"], each["verdict"], each["last"]) for each in data("list")] == [
         (name, "due", None) for name in JOBS
     ]
@@ -52,6 +56,7 @@ def test_what_is_due_runs_and_then_nothing_is(house: App) -> None:
     assert type_in("run").stdout == "Nothing is due.\n"
     assert data("run") == []
     assert [each["verdict"] for each in data("list")] == ["done"] * len(JOBS)
+    assert type_in("list").stderr == ""
     logged = data("log", "-n", "3")
     assert [(each["job"], each["state"], each["by_hand"]) for each in logged] == [
         (name, "done", False) for name in JOBS[:-4:-1]

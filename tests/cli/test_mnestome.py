@@ -10,6 +10,7 @@ from metnos.cli.mnests import EMPTY
 from metnos.core.clock import MovableClock
 from metnos.core.errors import UsageError
 from metnos.grimoire.trace import Desired
+from metnos.mnestome.seeds import Seed, plant
 
 
 @pytest.fixture
@@ -50,7 +51,35 @@ def test_a_list_can_be_of_one_tag_or_state(house: House) -> None:
     assert [each["to"] for each in wished] == ["sign_files"]
     assert "wished for" in house.type_in("list", "--state", "proto").output
     assert house.type_in("list", "--tag", "nobody").output == "No mnest is like that.\n"
+    assert json.loads(house.type_in("list", "--tag", "photo", "--state", "proto", "--json").output)[0]["to"] == (
+        "sign_files"
+    ), "a wish has the tags of its turn"
     assert house.type_in("list", "--state", "gone").exit_code == 2
+
+
+def test_what_is_on_its_way_out_can_be_listed_alone(house: House) -> None:
+    house.turn("find_files", "read_files")
+    house.turn("find_files", "count_text")
+    assert house.type_in("list", "--decaying").output == "No mnest is like that.\n"
+    with house.db.write() as tx:
+        tx.execute("UPDATE mnests SET state = 'decaying' WHERE dst_executor = 'count_text'")
+    listed = json.loads(house.type_in("list", "--decaying", "--json").output)
+    assert [each["to"] for each in listed] == ["count_text"]
+    assert house.type_in("list", "--decaying", "--state", "active").exit_code == 2
+
+
+def test_what_is_only_expected_is_hidden_and_counted(house: House) -> None:
+    expected = [Seed("find_files", "1.0.0", f"read_part{number}", "1.0.0", "documented") for number in range(3)]
+    plant(house.db, expected, house.clock.now())
+    assert house.type_in("list").output == f"{EMPTY}\n3 that are only expected (seed) are hidden: --all\n"
+    assert json.loads(house.type_in("list", "--json").output) == []
+    house.turn("find_files", "read_part1")
+    said = house.type_in("list").output
+    assert "read_part1" in said
+    assert said.endswith("2 that are only expected (seed) are hidden: --all\n")
+    assert "hidden" not in house.type_in("list", "--all").output
+    assert len(json.loads(house.type_in("list", "--all", "--json").output)) == 3
+    assert len(json.loads(house.type_in("list", "--state", "seed", "--json").output)) == 2
 
 
 def test_a_tag_that_a_model_made_up_cannot_speak_to_the_terminal(house: House) -> None:
@@ -75,7 +104,7 @@ def test_only_as_many_as_were_asked_for(house: House) -> None:
 def test_the_neighbourhood_is_a_tree_in_both_directions(house: House) -> None:
     for _ in range(2):
         house.turn("find_files", "read_files", "count_text", wishes=[Desired("sign_files", "read_files", "1.0.0", {})])
-    house.turn("read_files", "search_text")
+    house.turn("read_files", "search_text")  # all that it may call, it did
     assert house.type_in("graph", "executor", "read_files").output.splitlines() == [
         "read_files",
         "",
@@ -87,6 +116,17 @@ def test_the_neighbourhood_is_a_tree_in_both_directions(house: House) -> None:
         "takes from",
         "  └─ find_files   0.45 ━━━━······  2 uses, active",
     ]
+
+
+def test_what_an_executor_may_call_and_never_did_is_named(house: House) -> None:
+    house.turn("find_files", "read_files", "count_text")
+    said = house.type_in("graph", "executor", "read_files").output
+    assert said.endswith("\nIt may call search_text, but never did.\n")
+    assert "It may call count_text" not in said
+    assert json.loads(house.type_in("graph", "executor", "read_files", "--json").output)["never_called"] == [
+        "search_text"
+    ]
+    assert "may call" not in house.type_in("graph", "executor", "find_files").output
 
 
 def test_the_tree_is_as_deep_as_asked_for_and_a_circle_ends(house: House) -> None:
@@ -108,6 +148,18 @@ def test_only_the_heaviest_neighbours_are_shown(house: House) -> None:
     house.turn("find_files", "read_part2")
     data = json.loads(house.type_in("graph", "executor", "find_files", "--most", "2", "--json").output)
     assert [each["name"] for each in data["gives_to"]] == ["read_part2", "read_part0"]
+    assert (data["gives_to_more"], data["takes_from_more"]) == (2, 0)
+
+
+def test_what_is_left_out_of_a_tree_is_counted_and_can_be_had(house: House) -> None:
+    for number in range(4):
+        house.turn("find_files", f"read_part{number}", wishes=[Desired("sign_files", "find_files", "1.0.0", {})])
+    house.turn("list_folders", "find_files")
+    said = house.type_in("graph", "executor", "find_files", "--most", "3", "--depth", "1").output
+    assert "  └─ … 2 more: --most 5" in said
+    assert "more" not in house.type_in("graph", "executor", "find_files", "--most", "5", "--depth", "1").output
+    further = house.type_in("graph", "executor", "list_folders", "--most", "1").output
+    assert "     └─ … 4 more: --most 5" in further, "also where it branches further out"
 
 
 def test_an_executor_through_which_nothing_passed(house: House) -> None:

@@ -47,7 +47,7 @@ class TestAnswer:
         seen = capsys.readouterr()
         assert seen.out == "Found 2 files.\n"
         assert seen.err.splitlines() == [
-            "· plan: a → b  (router)",
+            "· plan: a → b  (fixed rules)",
             "· a note",
             "✓ find_files  path ~  2 items, 34 ms",
             f"To take it back: metnos undo {ACTION}",
@@ -68,6 +68,15 @@ class TestAnswer:
         assert "nothing was done" in capsys.readouterr().err
         tell(StepDone(1, "find_files", True, "", 2, 1.0), done("Two.", model_text=True))
         assert "nothing was done" not in capsys.readouterr().err
+
+    def test_an_answer_from_memory_says_so_and_how_to_see_why(self, capsys: Captured) -> None:
+        tell(Planned(("find_files",), "fast", learnt_from=6), done("Found 2 files."))
+        seen = capsys.readouterr()
+        assert seen.out == "Found 2 files.\n"
+        assert seen.err == "(from memory of 6 earlier requests, without planning: metnos why)\n"
+        fell_back = Planned(("find_files",), "router")
+        tell(Planned(("find_files",), "fast", learnt_from=6), fell_back, done("Found 2 files."))
+        assert "from memory" not in capsys.readouterr().err, "it was planned after all"
 
     def test_without_one_it_is_an_error(self) -> None:
         with pytest.raises(TurnError):

@@ -24,6 +24,17 @@ def asked(seed: int, each: int, paths: range) -> tuple[list[Form], Vectors]:
     return forms, (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
+def answered(
+    known: Calibration, forms: list[Form], vectors: Vectors, later: list[Form], their_vectors: Vectors
+) -> tuple[int, int]:
+    """How many of later requests are answered, and how many of these wrongly."""
+    assert known.threshold is not None
+    matcher = Matcher(forms, vectors, known, RULES)
+    told = [(matcher.match("", form.said, row), form) for form, row in zip(later, their_vectors, strict=True)]
+    hits = [(match, form) for match, form in told if match is not None and match.score >= known.threshold]
+    return len(hits), sum(match.path != form.path for match, form in hits)
+
+
 @pytest.fixture(scope="module")
 def seen() -> tuple[list[Form], Vectors]:
     return asked(1, EACH, range(PATHS))
@@ -39,17 +50,28 @@ def test_what_was_seen_is_enough_to_answer_much_of_what_comes_with_few_mistakes(
 ) -> None:
     assert known.threshold is not None
     assert known.bound <= 0.01
-    matcher = Matcher(*seen, known, RULES)
-    forms, vectors = asked(2, 25, range(PATHS))
-    new, strange = asked(3, 2, range(PATHS, PATHS + 15))
-    told = [
-        (matcher.match("", form.said, vector), form.path)
-        for form, vector in zip([*forms, *new], np.concatenate([vectors, strange]), strict=True)
-    ]
-    hits = [(match, path) for match, path in told if match is not None and match.score >= known.threshold]
-    wrong = sum(match.path != path for match, path in hits)
-    assert len(hits) > 0.3 * len(told)
-    assert wrong <= 0.01 * len(hits)
+    hits, wrong = answered(known, *seen, *asked(2, 25, range(PATHS)))
+    assert hits > 0.6 * 25 * PATHS
+    assert wrong <= 0.01 * hits
+
+
+@pytest.mark.parametrize(("kinds", "steepness"), [(40, 0.5), (60, 1.0), (100, 1.0)])
+def test_the_bound_holds_for_streams_in_which_new_kinds_keep_coming(kinds: int, steepness: float) -> None:
+    hits = wrong = new = 0
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        often = np.arange(1, kinds + 1) ** -steepness
+        kind = random.choice(kinds, 800, p=often / often.sum())
+        rows = random.normal(size=(kinds, DIM))[kind] + 0.55 * random.normal(size=(len(kind), DIM))
+        vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        forms = [Form(f"p{each}", f"form {at}", "do it") for at, each in enumerate(kind)]
+        past = calibrate(forms[:300], vectors[:300], rules=RULES)
+        some, of_them = answered(past, forms[:300], vectors[:300], forms[300:], vectors[300:])
+        hits, wrong = hits + some, wrong + of_them
+        new += len(set(kind[300:]) - set(kind[:300]))
+    assert new or kinds == 40
+    assert hits > 0.5 * 4 * 500
+    assert wrong <= 0.01 * hits
 
 
 def test_neither_order_nor_chance_changes_what_is_learnt(seen: tuple[list[Form], Vectors], known: Calibration) -> None:
@@ -124,8 +146,12 @@ def test_requests_that_nothing_tells_apart_are_never_answered() -> None:
 
 
 def test_the_more_of_what_comes_is_new_the_fewer_answers(seen: tuple[list[Form], Vectors], known: Calibration) -> None:
-    newer = calibrate(*seen, rules=replace(RULES, novelty=0.4))
-    assert newer.novelty == 0.4
+    forms, vectors = seen
+    alone = [Form(f"other {each}", f"other {each}", f"something else {each}") for each in range(len(forms))]
+    far = np.random.default_rng(5).normal(size=vectors.shape).astype(np.float32)
+    far /= np.linalg.norm(far, axis=1, keepdims=True)
+    newer = calibrate([*forms, *alone], np.concatenate([vectors, far]), rules=RULES)
+    assert newer.novelty > 0.4 > known.novelty
     assert known.threshold is not None
     assert newer.threshold is None or newer.threshold > known.threshold
 

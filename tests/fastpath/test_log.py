@@ -197,21 +197,6 @@ def test_processes_that_record_at_once_lose_nothing(log: Log) -> None:
     assert len(log.events(path.id)) == 15
 
 
-def test_the_mark_changes_with_whatever_changes_but_vectors(log: Log) -> None:
-    marks = [log.mark()]
-    key = pass_times(log, 1)
-    marks.append(log.mark())
-    log.move(key, State.SHADOW, "enough", START)
-    marks.append(log.mark())
-    log.forget_turn("T0", START)
-    marks.append(log.mark())
-    assert len(set(marks)) == 4
-    pass_times(log, 1, "U")
-    before = log.mark()
-    log.keep_vectors("a", {ASKED: np.ones(2, np.float32)})
-    assert log.mark() == before
-
-
 def test_ten_thousand_paths_are_read_whole(log: Log) -> None:
     one = passed("T0")
     log.record(one)

@@ -74,6 +74,16 @@ def test_a_path_that_often_agreed_may_be_a_little_less_sure() -> None:
     assert not may_answer(match(0.1), PROVEN, proven, 0.01).may
 
 
+@given(st.floats(0, 2), st.integers(0, 1000), st.floats(-9, 5), st.floats(0, 30), st.floats(0, 5))
+def test_what_is_rather_wrong_than_right_is_never_answered(
+    score: float, hits: int, offset: float, slope: float, log_slope: float
+) -> None:
+    """Where all that was seen lies far apart, the least margin may be one at which nearly everything is wrong."""
+    known = Calibration(curve=Curve(offset, slope, log_slope), threshold=0.1, bound=0.0099, why="")
+    answers = may_answer(match(score), known, replace(PATH, hits=hits), 0.01).may
+    assert not (answers and known.probability(score) < 0.5)
+
+
 def test_the_same_words_answer_once_enough_of_them_were_right() -> None:
     few = Calibration(exact_count=3)
     many = Calibration(exact_count=1000, exact_wrong=2)
@@ -107,14 +117,32 @@ def test_each_wrong_answer_raises_the_risk_of_a_path_and_each_right_one_lowers_i
     assert here >= rules.most_gain
 
 
+def _forms(alone: int, pairs: int) -> list[Form]:
+    paths = [f"alone {each}" for each in range(alone)] + [f"pair {each // 2}" for each in range(2 * pairs)]
+    return [Form(path, f"form {at}", "said") for at, path in enumerate(paths)]
+
+
 def test_where_most_was_asked_once_most_of_what_comes_is_new() -> None:
     rules = Rules()
-    once = [Form(str(each), f"form {each}", "said") for each in range(10)]
-    assert novelty_share(once, rules) == rules.most_novelty
-    assert novelty_share([replace(each, uses=20) for each in once], rules) == rules.novelty
-    half = [replace(each, uses=3) if each.path < "5" else each for each in once]
-    assert novelty_share(half, rules) == pytest.approx(5 / 20)
-    assert novelty_share([], rules) == rules.novelty
+    assert novelty_share([], rules) == rules.most_novelty
+    assert novelty_share(_forms(10, 0), rules) == rules.most_novelty
+    assert novelty_share(_forms(0, 50), rules) == pytest.approx(upper(0, 100, rules.confidence))
+    assert novelty_share(_forms(20, 40), rules) == pytest.approx(upper(20, 100, rules.confidence))
+    assert novelty_share(_forms(0, 5000), rules) == rules.least_novelty
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_a_kind_that_was_met_once_makes_new_ones_more_likely_and_one_met_twice_less(alone: int, pairs: int) -> None:
+    rules = Rules()
+    here = novelty_share(_forms(alone, pairs), rules)
+    assert novelty_share(_forms(alone + 1, pairs), rules) >= here
+    assert novelty_share(_forms(alone, pairs + 1), rules) <= here
+    assert here >= min(rules.most_novelty, alone / max(1, alone + 2 * pairs))
+
+
+def test_the_same_words_again_say_nothing_about_new_kinds() -> None:
+    forms = _forms(5, 20)
+    assert novelty_share([replace(each, uses=100) for each in forms], Rules()) == novelty_share(forms, Rules())
 
 
 def test_a_calibration_survives_json() -> None:

@@ -146,7 +146,7 @@ class Year(RuleBasedStateMachine):
     @rule()
     def year_ends(self) -> None:
         self.past.move(self.db, self.now)
-        assert self.past.due(self.db, self.now) is False
+        assert self.past.due(self.db, self.now) == 0
 
     def _decide(self, report: Report) -> None:
         """The owner says yes to every other question."""

@@ -65,7 +65,8 @@ def age(app: "App", *, dry_run: bool = False, progress: Progress = _quiet) -> Re
     watch = partial(progress, "weighing mnests")
     aged = ager.Ager(db, past(app), learning.mnest_rules(app)).age(now, there, dry_run=dry_run, progress=watch)
     if dry_run:
-        return Report(aged, asked=len(aged.proposals), snapshot=snapshots(app).due(now) or "")
+        month, moving = snapshots(app).due(now) or "", past(app).due(db, now)
+        return Report(aged, asked=len(aged.proposals), snapshot=month, moved=moving)
     return _keep(app, now, Report(aged, _ask(app, aged.proposals)), progress)
 
 

@@ -22,6 +22,7 @@ from metnos.store import check as store_check
 # No clock that tells an earlier time can be right: this program did not exist then.
 _RELEASED = datetime(2026, 11, 1, tzinfo=UTC)
 _MB = 1 << 20
+_PROVED = 200  # mnests, the heaviest: enough to see that something is wrong, and no wait
 
 
 def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]:
@@ -68,6 +69,7 @@ def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
     yield _check_constitution(app)
     yield _check_audit(app)
     yield _check_executors(app)
+    yield _check_mnestome(app)
 
 
 def _check_constitution(app: App) -> Check:
@@ -107,6 +109,25 @@ def _check_executors(app: App) -> Check:
             name, f"{len(rows)}, of which in quarantine or revoked: {', '.join(off)}", f"metnos executor show {off[0]}"
         )
     return Check.green(name, f"{len(rows)}, each as it was signed")
+
+
+def _check_mnestome(app: App) -> Check:
+    """Weights are computed from their events again, and declared calls that never happen are named."""
+    from metnos.app import learning  # as in `App`: what learns is loaded when it is needed
+    from metnos.mnestome import proof
+
+    name = "mnestome"
+    looked, wrong = proof.unproved(app.catalog.db, app.past, _PROVED, app.clock.now())
+    if wrong:
+        found = f"the weight of {len(wrong)} of {looked} mnests is not what its events lead to"
+        return Check.red(name, found, f"metnos mnestome history {wrong[0].id}")
+    unused = learning.unused_calls(app)
+    if unused:
+        caller, called = unused[0]
+        more = f" and {len(unused) - 1} more such" if len(unused) > 1 else ""
+        found = f"{looked} mnests, as their events say; {caller} may call {called} and never did{more}"
+        return Check.green(name, found)
+    return Check.green(name, f"{looked} mnests, each weight as its events say")
 
 
 def _check_disk(workspace: Workspace, settings: Settings) -> Check:

@@ -36,6 +36,7 @@ from metnos.store.db import Database, Durability
 from metnos.store.migrations import Migration
 
 if TYPE_CHECKING:
+    from metnos.app.remembering import Grimoire
     from metnos.executors.builtins import Report as Installed
     from metnos.executors.catalog import Catalog
     from metnos.executors.effect_rules import Refuse
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from metnos.executors.trash import Trash
     from metnos.executors.undo import Undo
     from metnos.fastpath.memory import Memory
+    from metnos.grimoire.episodes import Engine
     from metnos.grimoire.medium import Medium
     from metnos.mnestome.past import Past
     from metnos.models.embed import Embedder
@@ -247,6 +249,16 @@ class App:
         return Medium(self._database(self.workspace.medium_db, medium_schema.MIGRATIONS), self.clock)
 
     @cached_property
+    def grimoire(self) -> "Grimoire":
+        """What is remembered: episodes, facts, the playbook."""
+        from metnos.app.remembering import Grimoire
+        from metnos.grimoire import memory_schema
+
+        made = Grimoire.open(self, self._database(self.workspace.grimoire_db, memory_schema.MIGRATIONS))
+        self._held.append(made.episodes)
+        return made
+
+    @cached_property
     def night_db(self) -> Database:
         """Runs of jobs, and what there is to tell."""
         from metnos.night import schema
@@ -305,7 +317,7 @@ class App:
             held.close()
 
     @cached_property
-    def _held(self) -> "list[Database | Past]":
+    def _held(self) -> "list[Database | Past | Engine]":
         """What `close` has to close."""
         return []
 

@@ -11,7 +11,7 @@ from metnos.app import paths
 from metnos.core.errors import StoreError
 from metnos.executors import index
 from metnos.fastpath import cover, log
-from metnos.mnestome import ager, proto, record, seeds, states
+from metnos.mnestome import ager, graph, proto, record, seeds, states
 from metnos.mnestome.rules import Rules
 from metnos.mnestome.states import Standing
 
@@ -32,7 +32,7 @@ def catch_up(app: "App") -> int:
     app.medium.applied(record.PROJECTION, *offered)
     done = max(done, paths.catch_up(app, AGAIN))
     paths.hold_against(app)
-    return done
+    return max(done, app.grimoire.catch_up())
 
 
 def offer_again(app: "App") -> None:
@@ -70,8 +70,21 @@ def follow_executors(app: "App") -> int:
     standings = {entry.name: Standing(entry.version, str(entry.state)) for entry in entries}
     changed = states.reconcile(db, standings, now, app.past, mnest_rules(app))
     versions = {name: each.version for name, each in standings.items() if not each.gone}
-    calls = {each.name: each.manifest.capabilities.executor.call for each in app.catalog.usable()}
-    changed += seeds.plant(db, [*seeds.declared(calls, versions), *seeds.documented(versions)], now)
+    changed += seeds.plant(db, [*seeds.declared(declared_calls(app), versions), *seeds.documented(versions)], now)
     cover.demote_covered(app.fast.logs[1], paths.covers(app), now)
     ager.set_fact(db, _FOLLOWED, mark)
     return changed
+
+
+def declared_calls(app: "App") -> dict[str, tuple[str, ...]]:
+    """Which other executors each may call, as its manifest says."""
+    return {each.name: tuple(each.manifest.capabilities.executor.call) for each in app.catalog.usable()}
+
+
+def unused_calls(app: "App", name: str | None = None) -> list[tuple[str, str]]:
+    """Calls that manifests declare and that never happened, of all executors or of one: (caller, called)."""
+    if name is None:
+        return graph.unused_calls(app.catalog.db, declared_calls(app), app.past)
+    found = app.catalog.look(name).executor if name in app.catalog.names() else None
+    calls = found.manifest.capabilities.executor.call if found else ()
+    return graph.unused_calls(app.catalog.db, {name: calls}, app.past)

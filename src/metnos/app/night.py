@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
-from metnos.app import ageing, learning, paths, turning
+from metnos.app import ageing, learning, paths, remembering, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.night import backups, desktop, reminders
@@ -47,6 +47,9 @@ def jobs(app: App) -> tuple[Job, ...]:
             "looking for sequences that deserve an executor",
             partial(paths.promote_pipelines, app),
         ),
+        Job("curator", "learning from what happened", partial(remembering.curate, app)),
+        Job("dream", "dreaming", partial(remembering.dream, app)),
+        Job("embedder", "checking what texts are compared by", partial(remembering.check_embedder, app)),
         Job("conversations", "summarising old conversations", partial(_retain, app)),
         Job("uses", "forgetting old uses of executors", partial(_forget_uses, app)),
         Job("undo", "forgetting what is too old to be undone", partial(_prune_undo, app)),

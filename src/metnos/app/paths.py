@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.core.canon import canonical_json, sha256_hex
@@ -18,7 +17,7 @@ from metnos.executors import vocabulary
 from metnos.fastpath import adjacent, cover, playbook, promote, states
 from metnos.fastpath.calibrate import Evidence
 from metnos.fastpath.heard import Heard
-from metnos.fastpath.log import PROJECTION, Log, Pass, path_id
+from metnos.fastpath.log import PROJECTION, UNSURE, Log, Pass, path_id
 from metnos.fastpath.mask import mask
 from metnos.fastpath.memory import Meaning, Memory
 from metnos.fastpath.records import FastPath, Mark, Match
@@ -29,14 +28,12 @@ from metnos.fastpath.shape import Unresolved, learn
 from metnos.grimoire.medium import Facts
 from metnos.grimoire.trace import Desired, Kept, State, Trace
 from metnos.law.audit_line import Entry
-from metnos.law.principal import Principal
 from metnos.mnestome.record import record_turn
 from metnos.models.embed import Embedder
 from metnos.night.jobs import Done
 from metnos.turn.plan.records import REQUEST, Kind
 from metnos.turn.plan.records import Path as Way
-from metnos.turn.scratch import Scratch
-from metnos.turn.shortcut import Shortcuts, mark_of
+from metnos.turn.shortcut import mark_of
 
 if TYPE_CHECKING:
     from metnos.app.house import App
@@ -144,8 +141,10 @@ class _Learner:
             return
         if said.get("fell_back"):
             note("fell_back")  # why it did is in the turn: events are never forgotten, and so hold nothing of requests
+        if trace.path == Way.ROUTER and trace.plan.get("kind") == Kind.NOTHING:
+            return  # fixed rules that know nothing of a request say nothing about what it means either
         same = trace.plan.get("kind") == Kind.STEPS and trace.plan.get("steps") == said["steps"]
-        note("agree" if same else "disagree")
+        note("agree" if same else "disagree", reason="" if said.get("sure", True) else UNSURE)
 
     def _passed(self, trace: Trace, link: adjacent.Turned) -> Pass | None:
         if trace.path == Way.FAST or self._covered(link.marks):
@@ -350,16 +349,3 @@ def _playbook(app: "App") -> str:
         return (app.workspace.root / "PLAYBOOK.md").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-# -- explaining
-
-
-def explain(app: "App", text: str, principal: Principal, cwd: Path) -> dict[str, Any]:
-    """What fast paths say about a request, without doing anything."""
-    scratch = Scratch(app.turns.request(text, principal=principal, cwd=cwd))
-    scratch.tools = app.toolbox.kit().tools
-    app.turns.recall(scratch)
-    shortcuts = Shortcuts(app.fast, app.settings.fastpath)
-    found = shortcuts.exact(scratch) or shortcuts.alike(scratch)
-    return {"form": scratch.heard.form if scratch.heard else "", "found": [found.data()] if found else []}

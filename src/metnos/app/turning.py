@@ -50,6 +50,7 @@ def build(app: "App") -> Turns:
             head=lambda: head.build(app.workspace),
             shortcuts=app.shortcuts,
             reach=Reach(app.catalog.db, app.clock, app.catalog.names),
+            reminding=app.grimoire.reminding() if settings.memory.use == "on" else None,
             learnt=partial(learning.catch_up_or_later, app),
         )
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from metnos.cli.asking_words import words
 from metnos.cli.live import columns, lasted
 from metnos.cli.output import counted, inert
 from metnos.core.clock import from_text
@@ -31,8 +32,6 @@ _STYLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("  +", {"fg": "green"}),
     ("  -", {"fg": "red"}),
 )
-_YES, _NO, _LATER = ("y", "yes"), ("n", "no"), ("l", "later")
-_WHY, _ALL, _ALWAYS = ("w", "why", "?"), "all", "always"
 
 
 def can_answer() -> bool:
@@ -44,32 +43,34 @@ def ask(wanted: Wanted, seconds: float) -> Answer:
     """Show what would happen and take the owner's answer; nobody there, or none in time, is `LATER`."""
     if not can_answer():
         return Answer.LATER
+    said = words(wanted.language)
     _show(wanted, seconds)
     while True:
         typed = _read(_prompt(wanted), seconds)
         if typed is None:
-            click.echo("No answer: nothing is done, and the question waits in the inbox.", err=True)
+            click.echo(_wrapped(said.nobody), err=True)
             return Answer.LATER
         answer = _understand(wanted, typed)
         if answer is not None:
             return answer
-        if typed in _WHY:
+        if typed in said.why:
             _show_why(wanted)
-        elif typed == _ALL:
-            _show_lines(wanted.lines, whole=True)
+        elif typed in said.all:
+            _show_lines(wanted.lines, said.all[-1], whole=True)
         else:
             _show_choices(wanted)
 
 
 def _understand(wanted: Wanted, typed: str) -> Answer | None:
     """The answer in what was typed. A second yes is the whole word: a finger that repeats itself is no decision."""
-    if typed in (_YES if not wanted.yes else _YES[1:]):
+    said = words(wanted.language)
+    if typed in said.yes and (not wanted.yes or len(typed) > 1):
         return Answer.YES
-    if typed in _NO:
+    if typed in said.no:
         return Answer.NO
-    if typed in _LATER:
+    if typed in said.later:
         return Answer.LATER
-    return Answer.ALWAYS if typed == _ALWAYS and _may_always(wanted) else None
+    return Answer.ALWAYS if typed in said.always and _may_always(wanted) else None
 
 
 def _may_always(wanted: Wanted) -> bool:
@@ -77,23 +78,20 @@ def _may_always(wanted: Wanted) -> bool:
 
 
 def _prompt(wanted: Wanted) -> str:
+    said = words(wanted.language)
     if wanted.yes:
-        return "This cannot be taken back. Do it all the same? [yes/n/why]: "
-    return f"Do this? [y/n{'/always' if _may_always(wanted) else ''}/why]: "
+        return f"{said.do_all_the_same} [{said.yes[-1]}/{said.no[0]}/{said.why[-1]}]: "
+    always = f"/{said.always[-1]}" if _may_always(wanted) else ""
+    return f"{said.do_this} [{said.yes[0]}/{said.no[0]}{always}/{said.why[-1]}]: "
 
 
 def _show_choices(wanted: Wanted) -> None:
-    click.echo("Nothing happens without your yes. Type one of these:", err=True)
-    choices = (
-        ("yes" if wanted.yes else "y", "do it", True),
-        ("n", "do not", True),
-        ("later", "leave the question in the inbox", True),
-        ("always", "do it, and allow it from now on", _may_always(wanted)),
-        ("why", "see which rule wants your yes", True),
-        ("all", "see everything that would happen", _is_cut(wanted.lines)),
-    )
-    for name, what, possible in choices:
-        if possible:
+    said = words(wanted.language)
+    click.echo(_wrapped(said.choose), err=True)
+    names = (said.yes[-1 if wanted.yes else 0], said.no[0], said.later[-1], said.always[-1], said.why[-1], said.all[-1])
+    possible = (True, True, True, _may_always(wanted), True, _is_cut(wanted.lines))
+    for name, what, can in zip(names, said.meanings, possible, strict=True):
+        if can:
             click.echo(f"  {name:<8}{what}", err=True)
 
 
@@ -117,16 +115,18 @@ def _show(wanted: Wanted, seconds: float) -> None:
         click.echo(f"Yes {wanted.yes} of {wanted.needs}: {_one_line(wanted.title)}", err=True)
         return
     click.secho(_one_line(wanted.title), bold=True, err=True)
-    _show_lines(wanted.lines, whole=False)
+    said = words(wanted.language)
+    _show_lines(wanted.lines, said.all[-1], whole=False)
     if wanted.reversal:
         click.echo(_wrapped(f"It {_one_line(wanted.reversal)}."), err=True)
     if _may_always(wanted):
-        click.echo(_wrapped(f"If you say always: {_one_line(wanted.always)}"), err=True)
-    waits = f"Unanswered for {lasted(seconds * 1000)}, it waits in the inbox until {_until(wanted.expires)}."
+        always = said.if_always.format(always=said.always[-1], what=_one_line(wanted.always))
+        click.echo(_wrapped(always), err=True)
+    waits = said.unanswered.format(seconds=lasted(seconds * 1000), until=_until(wanted.expires))
     click.secho(_wrapped(waits), dim=True, err=True)
 
 
-def _show_lines(lines: tuple[str, ...], *, whole: bool) -> None:
+def _show_lines(lines: tuple[str, ...], all_of_it: str, *, whole: bool) -> None:
     for line in lines if whole else lines[:_MOST_LINES]:
         style = next((style for start, style in _STYLES if line.startswith(start)), {})
         text = _one_line(line) if whole else _cut(_one_line(line))
@@ -134,11 +134,11 @@ def _show_lines(lines: tuple[str, ...], *, whole: bool) -> None:
     if not whole and _is_cut(lines):
         more = len(lines) - _MOST_LINES
         what = f"… {counted(more, 'more line')}" if more > 0 else "… long lines are cut"
-        click.secho(f"  {what}; type all to see everything", fg="yellow", err=True)
+        click.secho(f"  {what}; type {all_of_it} to see everything", fg="yellow", err=True)
 
 
 def _show_why(wanted: Wanted) -> None:
-    click.secho("What each rule says about it:", bold=True, err=True)
+    click.secho(words(wanted.language).which_rules, bold=True, err=True)
     width = max((len(step) for step, _, _ in wanted.why), default=0)
     for step, verdict, reason in wanted.why:
         head = f"  {_one_line(step):<{width}}  {_one_line(verdict.replace('_', ' ')):<9}  "

@@ -37,7 +37,7 @@ def tail(choice: Choice, count: int, follow: bool, as_json: bool) -> None:
     if as_json:
         print_json([line.as_dict() for line in lines])
     elif lines:
-        print_table(("line", "time", "kind", "what"), [_row(line) for line in lines])
+        print_table(("line", "time", "kind", "what"), [_row(line) for line in lines], drop=("time",))
     else:
         click.echo("The audit is empty.")
     if follow:

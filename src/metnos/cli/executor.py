@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from metnos.app import App
+from metnos.app import App, learning
 from metnos.cli import FAILED, FINE, Choice, arguments
 from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
@@ -46,7 +46,7 @@ def list_(choice: Choice, state: str | None, as_json: bool) -> None:
         print_json([_data(look) for look in looks])
         return
     rows = [(each.name, each.state, each.version, each.origin, _about(each)) for each in looks]
-    print_table(("name", "state", "version", "from", "purpose"), rows, styles=_styles(looks))
+    print_table(("name", "state", "version", "from", "purpose"), rows, _styles(looks), ("from", "version", "state"))
 
 
 @executor.command()
@@ -56,7 +56,8 @@ def list_(choice: Choice, state: str | None, as_json: bool) -> None:
 @click.pass_obj
 def show(choice: Choice, name: str, code: bool, as_json: bool) -> None:
     """Show what one executor takes, gives and may do."""
-    look = open_app(choice).catalog.look(name)
+    app = open_app(choice)
+    look = app.catalog.look(name)
     if as_json:
         manifest = look.executor.manifest.model_dump(mode="json") if look.executor else None
         print_json(_data(look) | {"manifest": manifest})
@@ -67,6 +68,7 @@ def show(choice: Choice, name: str, code: bool, as_json: bool) -> None:
     rows += [("from", look.origin), *(("problem", problem) for problem in look.problems)]
     if look.executor:
         rows += words.describe(look.executor.manifest)
+        rows += [("never did", f"call {called}") for _, called in learning.unused_calls(app, name)]
     print_table(("", ""), rows)
     if look.executor:
         _show_arguments(look)

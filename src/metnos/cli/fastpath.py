@@ -1,31 +1,47 @@
 """``metnos fastpath``: the shortcuts that Metnos learnt from what you repeat."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
 from metnos.app import App
-from metnos.app import paths as fast
+from metnos.app import explaining as fast
 from metnos.cli import Choice
 from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, counted, inert, json_option, print_json, print_table
+from metnos.cli.output import confirm, counted, hanging, inert, json_option, print_json, print_table, say, short
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
-from metnos.fastpath.log import Log
+from metnos.fastpath.log import Event, Log
 from metnos.fastpath.records import FastPath, State
 from metnos.law.principal import at_terminal
 
+WORDS: dict[str, str] = {  # what a path does in each state, and what the state is called
+    State.CANDIDATE: "was seen too rarely (candidate)",
+    State.SHADOW: "only watches (shadow)",
+    State.ACTIVE: "answers (active)",
+    State.DEMOTED: "is switched off (demoted)",
+}
 _STATES = {
-    State.CANDIDATE: "seen, but not often enough",
-    State.SHADOW: "predicts, while planning goes on as usual",
-    State.ACTIVE: "answers, where it is sure enough",
-    State.DEMOTED: "does not answer",
+    State.CANDIDATE: "seen, but not three times yet; it says and does nothing",
+    State.SHADOW: "it guesses in silence while every request is planned as usual, to see whether it guesses right",
+    State.ACTIVE: "it answers in the place of planning, where it is sure enough",
+    State.DEMOTED: "it does nothing until the same was planned three times and went well, or: metnos fastpath restore",
+}
+_SHORT = {
+    State.CANDIDATE: "rare (candidate)",
+    State.SHADOW: "watches (shadow)",
+    State.ACTIVE: "answers (active)",
+    State.DEMOTED: "off (demoted)",
 }
 _ID = 10  # characters of a path's id that are shown
 _FORMS = 10
 _FORM = 60  # columns
+_MOMENT = 17  # columns of a date and a time
+_FROM = re.compile(r"\{\{(last|step\d+)\.([^{}]+)\}\}")
 _KINDS = {
     "pass": "planned so, and it went well",
     "fail": "planned so, and taken back or disliked",
@@ -51,7 +67,12 @@ def fastpath() -> None:
 @json_option
 @click.pass_obj
 def list_(choice: Choice, state: str | None, as_json: bool) -> None:
-    """List the fast paths, those that answer most first."""
+    """List the fast paths, those that answer most first.
+
+    A fast path is what Metnos learnt to do without planning, because it was asked for again and again. In the state
+    candidate it was seen too rarely, in shadow it only watches whether it would be right, in active it answers, and in
+    demoted it is switched off.
+    """
     app = open_app(choice)
     found = [(log, path) for log in app.fast.logs for path in log.paths(State(state) if state else None)]
     found.sort(key=lambda each: (-each[1].hits, -each[1].passes, each[1].id))
@@ -59,14 +80,15 @@ def list_(choice: Choice, state: str | None, as_json: bool) -> None:
         print_json([_data(log, path) for log, path in found])
     elif found:
         rows = [
-            (path.id[:_ID], path.state, " → ".join(path.tools), path.passes, path.hits, path.wrong,
+            (path.id[:_ID], _SHORT[path.state], " → ".join(path.tools), path.passes, path.hits, path.wrong,
              clip(next((form.said for form in log.forms(path.id)), ""), _FORM))
             for log, path in found
         ]  # fmt: skip
-        print_table(("path", "state", "does", "learnt from", "answered", "wrong", "asked as"), rows)
+        head = ("path", "state", "does", "learnt from", "answered", "wrong", "asked as")
+        print_table(head, rows, drop=("learnt from", "wrong", "answered", "does"))
     else:
         none = "There are no fast paths yet: one begins when a request is made, done, and made again."
-        click.echo(f"No fast path is in the state {state}." if state else none)
+        say(f"No fast path is in the state {state}." if state else none)
 
 
 @fastpath.command()
@@ -81,24 +103,28 @@ def show(choice: Choice, path: str, as_json: bool) -> None:
         print_json(_data(log, found) | {"events": [_event(each) for each in log.events(found.id)]})
         return
     click.secho(f"Fast path {found.id}", bold=True)
-    click.echo(f"  {found.state}: {_STATES[found.state]} ({inert(found.reason)})")
-    click.echo(f"  does: {' → '.join(f'{mark.name} {mark.version}' for mark in found.marks)}")
-    click.echo(
-        f"  learnt from {counted(found.passes, 'request')}; predicted right {found.agreed} and wrong"
-        f" {found.disagreed} times; answered {counted(found.hits, 'request')}, {found.wrong} of them wrong"
+    say(f"It {WORDS[found.state]}: {_STATES[found.state]}.", 2)
+    say(f"Why: {found.reason}", 2)
+    say(f"Does: {' → '.join(f'{mark.name} {mark.version}' for mark in found.marks)}", 2)
+    say(
+        f"Learnt from {counted(found.passes, 'request')}. Guessed right {counted(found.agreed, 'time')} and wrong"
+        f" {counted(found.disagreed, 'time')}. Answered {counted(found.hits, 'request')}, {found.wrong} of them wrong.",
+        2,
     )
-    click.echo(f"  planning took {lasted(found.plan_ms)} without it")
-    forms = log.forms(found.id)
+    say(f"Planning took {lasted(found.plan_ms)} without it.", 2)
+    forms, events = log.forms(found.id), log.events(found.id)
     click.secho("Asked as", bold=True)
     for form in forms[:_FORMS]:
-        click.echo(f"  {inert(form.said)}  ({counted(form.uses, 'time')})")
+        say(f"{form.said}  ({counted(form.uses, 'time')})", 2)
     if len(forms) > _FORMS:
-        click.echo(f"  and in {len(forms) - _FORMS} other ways")
+        say(f"and in {len(forms) - _FORMS} other ways: --json", 2)
     click.secho("What happened", bold=True)
-    for event in log.events(found.id)[-_FORMS:]:
-        why = f": {inert(event.reason)}" if event.reason else ""
-        where = f"  metnos why {event.turn}" if event.turn else ""
-        click.echo(f"  {event.ts.astimezone():%Y-%m-%d %H:%M} {_KINDS[event.kind]}{why}{where}")
+    if len(events) > _FORMS:
+        say(f"{len(events) - _FORMS} earlier: --json", 2)
+    for event in events[-_FORMS:]:
+        why = f": {_reason(event)}" if event.reason else ""
+        where = f"  metnos why {short(event.turn)}" if event.turn else ""
+        say(f"{event.ts.astimezone():%Y-%m-%d %H:%M} {_KINDS[event.kind]}{why}{where}", 2, further=_MOMENT)
 
 
 @fastpath.command()
@@ -107,16 +133,42 @@ def show(choice: Choice, path: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def demote(choice: Choice, path: str, yes: bool, as_json: bool) -> None:
-    """Switch one PATH off. It comes back only when the same was planned and went well three times again."""
+    """Switch one PATH off.
+
+    It comes back when the same was planned and went well three times again, or by `metnos fastpath restore`.
+    """
     app = open_app(choice)
-    log, found = _find(app, path)
+    _, found = _find(app, path)
     if not yes:
         confirm(f"Switch off the path {found.id[:_ID]}, which does {' → '.join(found.tools)}?")
-    done = log.move(found.id, State.DEMOTED, "you switched it off", app.clock.now())
+    done = fast.demote(app, found)
     if as_json:
         print_json({"path": found.id, "demoted": done})
+    elif done:
+        say(f"Switched off: {found.id[:_ID]}. To take that back: metnos fastpath restore {found.id[:_ID]}")
     else:
-        click.echo(f"Switched off: {found.id}" if done else f"It was switched off before: {found.id}")
+        say(f"It was switched off before: {found.id[:_ID]}")
+
+
+@fastpath.command()
+@click.argument("path")
+@json_option
+@click.pass_obj
+def restore(choice: Choice, path: str, as_json: bool) -> None:
+    """Let a PATH that is switched off watch again.
+
+    It goes back to the state shadow: it guesses while requests are planned as usual, and answers when it has been right
+    often enough; if it answered before, after three such requests at the earliest.
+    """
+    app = open_app(choice)
+    _, found = _find(app, path)
+    done = fast.restore(app, found)
+    if as_json:
+        print_json({"path": found.id, "restored": done})
+    elif done:
+        say(f"It watches again: {found.id[:_ID]}. It answers when it has been right often enough.")
+    else:
+        say(f"It is not switched off: {found.id[:_ID]} {WORDS[found.state]}.")
 
 
 @fastpath.command()
@@ -130,16 +182,37 @@ def explain(choice: Choice, request: str, as_json: bool) -> None:
     if as_json:
         print_json(told)
         return
-    click.echo(f"Without its details it reads: {inert(told['form'])}")
+    say(f"Without its details it reads: {told['said']}")
     if not told["found"]:
-        click.echo("No fast path knows such a request.")
+        say("No fast path knows such a request: it would be planned.")
     for found in told["found"]:
         how = "in the same words" if found["exact"] else "by its meaning"
-        click.secho(f"{'Would answer' if found['may'] else 'Would not answer'}: {inert(found['why'])}", bold=True)
-        click.echo(f"  path {found['path'][:_ID]}, {found['state']}, recognised {how} as: {inert(found['form'])}")
-        click.echo(f"  how likely that is right: {found['probability']:.2%}")
-        for step in found["steps"]:
-            click.echo(f"  {step['executor']} {inert(str(step['args']))}")
+        verdict = "A fast path would answer" if found["may"] else "No fast path would answer; it would be planned"
+        click.secho(hanging(f"{verdict}: {inert(found['why'])}", 0), bold=True)
+        say(f"Path {found['path'][:_ID]}, which {WORDS[found['state']]}, knows it {how} as: {found['said']}", 2)
+        say(f"How likely that is right: {found['probability']:.2%}", 2)
+        for number, step in enumerate(found["steps"], start=1):
+            say(f"{number}. {step['executor']}", 2)
+            for name, value in step["args"].items():
+                say(f"{name}: {_value(value)}", 5, further=2)
+
+
+def _value(value: Any) -> str:
+    """An argument in words: what comes from a step before is said, and no braces are shown."""
+    if isinstance(value, str):
+        return _FROM.sub(_source, value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _source(found: re.Match[str]) -> str:
+    where = "the request before" if found[1] == "last" else f"step {found[1].removeprefix('step')}"
+    return f"what {where} gave ({found[2]})"
+
+
+def _reason(event: Event) -> str:
+    """Why something happened; of a change of state, with what it means."""
+    state, parted, why = event.reason.partition(": ")
+    return f"it {WORDS[state]}: {why}" if parted and event.kind == "state" and state in WORDS else event.reason
 
 
 def _find(app: App, part: str) -> tuple[Log, FastPath]:
@@ -167,7 +240,7 @@ def _data(log: Log, path: FastPath) -> dict[str, Any]:
     }
 
 
-def _event(event: Any) -> dict[str, Any]:
+def _event(event: Event) -> dict[str, Any]:
     return {
         "ts": to_text(event.ts),
         "kind": event.kind,

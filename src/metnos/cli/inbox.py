@@ -8,7 +8,7 @@ import click
 from metnos.app import App, ageing, turning
 from metnos.cli import FAILED, FINE, Choice, asking
 from metnos.cli.opening import open_app
-from metnos.cli.output import inert, json_option, print_json, print_table
+from metnos.cli.output import inert, json_option, print_json, print_table, short
 from metnos.cli.telling import Telling, follow
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
@@ -35,8 +35,8 @@ def list_(choice: Choice, everything: bool, as_json: bool) -> None:
     if as_json:
         print_json([_data(item) for item in items])
     elif items:
-        rows = [(item.id, item.state, item.kind, _progress(item), _until(item), item.title) for item in items]
-        print_table(("id", "state", "kind", "yes", "until", "question"), rows)
+        rows = [(short(item.id), item.state, item.kind, _progress(item), _until(item), item.title) for item in items]
+        print_table(("id", "state", "kind", "yes", "until", "question"), rows, drop=("kind", "yes", "until", "state"))
     else:
         click.echo("Nothing waits for you.")
 

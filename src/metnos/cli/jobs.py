@@ -35,7 +35,11 @@ def list_(choice: Choice, as_json: bool) -> None:
         print_json([_outlook(each) for each in found])
         return
     rows = [(each.job.name, each.job.what, _last(each.last), _next(each)) for each in found]
-    print_table(("job", "what", "last", "next"), rows)
+    print_table(("job", "what", "last", "next"), rows, drop=("what", "last"))
+    due = sum(each.verdict is Verdict.DUE for each in found)
+    if due:
+        which = "is 1 job" if due == 1 else f"are {due} jobs"
+        note(f"there {which} due: the daemon does them by itself (metnos serve), metnos jobs run does them now")
     coming = night.next_reminder(now)
     if coming is not None:
         note(f"the next reminder is due at {_local(coming)}")
@@ -96,7 +100,8 @@ def _show(runs: list[Run]) -> None:
         for each in runs
     ]
     styles = {index: "red" for index, each in enumerate(runs) if each.state in (State.FAILED, State.INTERRUPTED)}
-    print_table(("run", "job", "night", "started", "state", "cpu", "what came of it"), rows, styles)
+    head = ("run", "job", "night", "started", "state", "cpu", "what came of it")
+    print_table(head, rows, styles, drop=("cpu", "night", "run", "started"))
 
 
 def _said(run: Run) -> str:
@@ -113,7 +118,7 @@ def _last(run: Run | None) -> str:
 
 
 def _next(each: Outlook) -> str:
-    word = {Verdict.DUE: "now", Verdict.PAUSED: f"{_local(each.next)} (again)"}.get(each.verdict)
+    word = {Verdict.DUE: "due", Verdict.PAUSED: f"{_local(each.next)} (again)"}.get(each.verdict)
     return word or _local(each.next)
 
 

@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
+from metnos.app import learning
 from metnos.cli import Choice
 from metnos.cli.live import clip
 from metnos.cli.mnestome_months import export, snapshot
 from metnos.cli.mnestome_one import history, tag_
-from metnos.cli.mnestome_tree import Branch, grow, print_tree
+from metnos.cli.mnestome_tree import MOST, Branches, grow, print_tree
 from metnos.cli.mnests import EMPTY, data, print_mnests
 from metnos.cli.opening import open_app
-from metnos.cli.output import json_option, print_json, print_table
+from metnos.cli.output import json_option, print_json, print_table, say
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.mnestome import graph as reading
@@ -34,23 +35,33 @@ def mnestome() -> None:
 @mnestome.command(name="list")
 @click.option("--tag", metavar="TAG", help="Only those with this tag.")
 @click.option("--state", type=click.Choice([each.value for each in State]), help="Only those in this state.")
+@click.option("--decaying", is_flag=True, help="Only those on their way out; the same as --state decaying.")
+@click.option("--all", "every", is_flag=True, help="Also the seeds: what may be expected and was not seen yet.")
 @json_option
 @click.pass_obj
-def list_(choice: Choice, tag: str | None, state: str | None, as_json: bool) -> None:
+def list_(choice: Choice, tag: str | None, state: str | None, decaying: bool, every: bool, as_json: bool) -> None:
     """List the living mnests, the heaviest first.
 
-    A mnest says that one executor's output fed another. Wishes and what was superseded are listed only when their state
-    is asked for: proto, superseded.
+    A mnest says that one executor's output fed another. Seeds, wishes and what was superseded are listed only when
+    their state is asked for (seed, proto, superseded); --all lists the seeds too.
     """
+    if decaying and state:
+        raise click.UsageError("--decaying is a state; leave --state away")
     app = open_app(choice)
-    now = app.clock.now()
-    found = lists.listing(app.catalog.db, now, tag, State(state) if state else None)
+    now, wanted = app.clock.now(), State(state) if state else None
+    found = _listed(app.catalog.db, now, tag, State.DECAYING if decaying else wanted)
+    shown = found if every or wanted else [each for each in found if each.state is not State.SEED]
     if as_json:
-        print_json([data(each, now) for each in found])
-    elif found:
-        print_mnests(found, now)
+        print_json([data(each, now) for each in shown])
+        return
+    if shown:
+        print_mnests(shown, now)
     else:
-        click.echo("No mnest is like that." if tag or state else EMPTY)
+        say("No mnest is like that." if tag or wanted or decaying else EMPTY)
+    if len(shown) < len(found):
+        hidden = len(found) - len(shown)
+        what = "1 that is only expected (seed) is" if hidden == 1 else f"{hidden} that are only expected (seed) are"
+        say(f"{what} hidden: --all")
 
 
 @mnestome.command()
@@ -78,7 +89,7 @@ def graph() -> None:
 @graph.command(name="executor")
 @click.argument("name")
 @click.option("--depth", default=2, show_default=True, type=click.IntRange(1, 5), help="How many passings away.")
-@click.option("--most", default=8, show_default=True, type=click.IntRange(1, 100), help="How many at each executor.")
+@click.option("--most", default=8, show_default=True, type=click.IntRange(1, MOST), help="How many at each executor.")
 @json_option
 @click.pass_obj
 def graph_executor(choice: Choice, name: str, depth: int, most: int, as_json: bool) -> None:
@@ -89,12 +100,19 @@ def graph_executor(choice: Choice, name: str, depth: int, most: int, as_json: bo
     takes = grow(db, name, depth, most, now, out=False)
     if not gives and not takes:
         _refuse_unknown(db, name, app.catalog.names(), now)
+    unused = [called for _, called in learning.unused_calls(app, name)]
     if as_json:
-        print_json({"name": name, "gives_to": _branches(gives), "takes_from": _branches(takes)})
-    elif gives or takes:
+        print_json(
+            {"name": name, "gives_to": _branches(gives), "gives_to_more": gives.more, "takes_from": _branches(takes),
+             "takes_from_more": takes.more, "never_called": unused}
+        )  # fmt: skip
+        return
+    if gives or takes:
         print_tree(name, gives, takes)
     else:
         click.echo(f"Nothing passed through {name} yet.")
+    for called in unused:
+        say(f"It may call {called}, but never did.")
 
 
 @mnestome.command(name="proto")
@@ -118,13 +136,22 @@ def proto_(choice: Choice, as_json: bool) -> None:
              f"{each.used.astimezone():%Y-%m-%d %H:%M}", clip(" ".join(each.summary.split()), _SUMMARY))
             for each in found
         ]  # fmt: skip
-        print_table(("name", "from", "uses", "weight", "often", "last", "what it should do"), rows)
+        head = ("name", "from", "uses", "weight", "often", "last", "what it should do")
+        print_table(head, rows, drop=("from", "weight", "last", "often", "uses"))
     else:
         click.echo("Nothing was wished for that does not exist.")
 
 
 for command in (history, tag_, snapshot, export):
     mnestome.add_command(command)
+
+
+def _listed(db: Database, now: datetime, tag: str | None, state: State | None) -> list[Mnest]:
+    if state is State.DECAYING and tag is None:
+        return lists.decaying(db, now)
+    if state is None and tag is not None:
+        return lists.by_tag(db, tag, now)
+    return lists.listing(db, now, tag, state)
 
 
 def _refuse_unknown(db: Database, name: str, executors: list[str], now: datetime) -> None:
@@ -138,11 +165,11 @@ def _refuse_unknown(db: Database, name: str, executors: list[str], now: datetime
     raise UsageError(f"there is no executor {name!r}", fix=meant)
 
 
-def _branches(branches: list[Branch]) -> list[dict[str, Any]]:
+def _branches(branches: Branches) -> list[dict[str, Any]]:
     return [
         {"name": each.name, "weight": round(each.weight, 4), "uses": each.uses, "state": each.state,
-         "tags": list(each.tags), "mnest": each.id, "next": _branches(each.next)}
-        for each in branches
+         "tags": list(each.tags), "mnest": each.id, "next": _branches(each.next), "more": each.next.more}
+        for each in branches.shown
     ]  # fmt: skip
 
 

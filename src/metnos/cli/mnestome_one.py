@@ -1,6 +1,7 @@
 """``metnos mnestome history|tag``: one mnest, how its weight came to be, and its tags."""
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,9 +11,10 @@ import click
 
 from metnos.app import ageing
 from metnos.cli import Choice
-from metnos.cli.mnests import WORDS, data
+from metnos.cli.live import columns
+from metnos.cli.mnests import WORDS, data, uses
 from metnos.cli.opening import open_app
-from metnos.cli.output import counted, inert, json_option, print_json, print_table
+from metnos.cli.output import counted, inert, json_option, print_json, print_table, say
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.mnestome import lists, tags
@@ -21,6 +23,8 @@ from metnos.mnestome.mnest import Mnest
 from metnos.mnestome.rules import Event, Kind, Rules, State, decayed, replayed
 
 _COLUMNS, _LINES = 60, 6  # of the plot
+_LEAST = 24  # columns that two dates need
+_SCALE = 8  # columns to the left of it
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
@@ -43,9 +47,11 @@ def history(choice: Choice, mnest: str, every: bool, as_json: bool) -> None:
         return
     _print_head(found, now)
     if told:
-        click.echo("\n".join(["", *plot([each.event for each in told], now), ""]))
+        room = columns(sys.stdout) - _SCALE if sys.stdout.isatty() else _COLUMNS
+        events = [each.event for each in told]
+        click.echo("\n".join(["", *plot(events, now, max(_LEAST, min(_COLUMNS, room))), ""]))
     lines = [[each] for each in told] if every else folded(told)
-    print_table(("when", "what", "by", "weight", "why"), [_row(each) for each in lines])
+    print_table(("when", "what", "by", "weight", "why"), [_row(each) for each in lines], drop=("by", "why"))
 
 
 @click.command(name="tag")
@@ -79,12 +85,12 @@ def tag_(
 # -- weight over time
 
 
-def plot(events: Sequence[Event], now: datetime) -> list[str]:
+def plot(events: Sequence[Event], now: datetime, width: int = _COLUMNS) -> list[str]:
     """The weight from the first event until now, as lines of text."""
     steps = _steps(events)
     first = min(step.at for step in steps)
     last = max(now, first + timedelta(seconds=1))
-    moments = [first + (last - first) * (column / (_COLUMNS - 1)) for column in range(_COLUMNS)]
+    moments = [first + (last - first) * (column / (width - 1)) for column in range(width)]
     weights = [_weight_at(steps, moment) for moment in moments]
     lines = []
     for line in range(_LINES - 1, -1, -1):
@@ -92,7 +98,7 @@ def plot(events: Sequence[Event], now: datetime) -> list[str]:
         cells = (max(0, min(8, round((weight * _LINES - line) * 8))) for weight in weights)
         lines.append(f"  {scale} ┤{''.join(_BLOCKS[cell] for cell in cells)}".rstrip())
     start, end = (f"{moment.astimezone():%Y-%m-%d}" for moment in (first, last))
-    return [*lines, f"      └{'─' * _COLUMNS}", f"       {start}{end.rjust(_COLUMNS - len(start))}"]
+    return [*lines, f"      └{'─' * width}", f"       {start}{end.rjust(width - len(start))}"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +162,11 @@ def _print_head(found: Mnest, now: datetime) -> None:
     click.echo(f"  {found.id}")
     versions = f"{found.src_version or 'no version'} → {found.dst_version or 'does not exist yet'}"
     half = int(math.log(2) / found.decay_lambda)
-    click.echo(
-        f"{WORDS.get(found.state, found.state)}, weighs {found.at(now):.3f}, {counted(found.uses, 'use')}, {versions}"
-    )
+    say(f"{WORDS.get(found.state, found.state)}, weighs {found.at(now):.3f}, {counted(uses(found), 'use')}, {versions}")
     listed = f"; tags: {', '.join(found.tags)}" if found.tags else ""
-    click.echo(f"fades to half in {half} days{inert(listed)}")
+    say(f"fades to half in {half} days{listed}")
     if found.state is State.PROTO and found.summary:
-        click.echo(f"should: {inert(' '.join(found.summary.split()))}")
+        say(f"should: {' '.join(found.summary.split())}")
 
 
 def _change(each: Change) -> dict[str, Any]:

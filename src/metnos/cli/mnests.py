@@ -27,7 +27,8 @@ def print_mnests(found: Sequence[Mnest], now: datetime) -> None:
         for each in found
     ]  # fmt: skip
     styles = {place: STYLES[each.state] for place, each in enumerate(found) if each.state in STYLES}
-    print_table(("id", "from", "to", "weight", "", "uses", "last", "state", "tags"), rows, styles)
+    head = ("id", "from", "to", "weight", "", "uses", "last", "state", "tags")
+    print_table(head, rows, styles, drop=("", "last", "tags", "uses", "state", "weight"))
 
 
 def uses(each: Mnest) -> int:

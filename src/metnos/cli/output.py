@@ -1,17 +1,19 @@
 """What commands print: tables and colours on a terminal, plain aligned text in a pipe, JSON when asked for.
 
-Rules: nothing that comes from outside is ever read as markup; a pipe gets whole lines, never cut or wrapped to a width.
+Rules: nothing that comes from outside is ever read as markup; a pipe gets whole lines and whole tables, never cut or
+wrapped to a width. A terminal breaks between words; a table that is too wide for it loses its least important columns,
+and says which, before an id or a number is broken.
 """
 
 import json
-import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
+from metnos.cli.live import columns as columns_of
 from metnos.core.errors import UsageError
 from metnos.core.records import Check, Level
 
@@ -19,6 +21,10 @@ COLOURS = {Level.GREEN: "green", Level.YELLOW: "yellow", Level.RED: "red"}
 MARKS = {Level.GREEN: "✓", Level.YELLOW: "!", Level.RED: "✗"}
 
 _NARROW = 30  # columns; below this, wrapping does more harm than good
+_PROSE = 14  # columns that a cell of several words gets at least before a whole column is left out
+_WORD = 26  # columns: a longer word, such as a path, may be broken
+_GAP = 2  # between two columns
+_SHORT = 8  # the last letters of an id are the ones that differ
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -35,9 +41,15 @@ def print_json(data: Any) -> None:
 
 
 def print_table(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], styles: Mapping[int, str] | None = None
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    styles: Mapping[int, str] | None = None,
+    drop: Sequence[str] = (),
 ) -> None:
-    """Rows under headings: drawn on a terminal, aligned in a pipe. ``styles`` colours whole rows by their index."""
+    """Rows under headings: drawn on a terminal, aligned in a pipe. ``styles`` colours whole rows by their index.
+
+    ``drop`` names the columns that a narrow terminal can do without, the least important first.
+    """
     columns = [inert(name) for name in columns]
     texts = [[inert(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
@@ -47,13 +59,49 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for name in columns:
-        table.add_column(name, overflow="fold")
+    width = columns_of(sys.stdout)
+    kept = fitting([columns, *texts], [columns.index(name) for name in drop if name in columns], width)
+    whole = _least([columns, *texts], kept) <= width
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
+    for place in kept:
+        words = any(" " in row[place] for row in texts)
+        table.add_column(columns[place], overflow="fold", no_wrap=whole and not words)
     for index, row in enumerate(texts):
         style = (styles or {}).get(index, "")
-        table.add_row(*(Text(cell, style=style) for cell in row))
-    Console().print(table)
+        table.add_row(*(Text(row[place], style=style) for place in kept))
+    Console(width=width).print(table)
+    left = [name for place, name in enumerate(columns) if place not in kept and name]
+    if left:
+        click.secho(hanging(f"(no room for: {', '.join(left)}; a wider window or --json has all)", 0), dim=True)
+
+
+def fitting(rows: Sequence[Sequence[str]], drop: Sequence[int], width: int) -> list[int]:
+    """The columns that a terminal of this width has room for; only those in ``drop`` go, in that order."""
+    kept = list(range(len(rows[0])))
+    for place in drop:
+        if _least(rows, kept) <= width:
+            break
+        kept.remove(place)
+    return kept
+
+
+def _least(rows: Sequence[Sequence[str]], kept: Sequence[int]) -> int:
+    """How wide a table of these columns is at least: a single word is never broken, several are where they must be."""
+    from rich.cells import cell_len
+
+    total = _GAP * (len(kept) - 1)
+    for place in kept:
+        cells = [row[place] for row in rows]
+        longest = max(map(cell_len, cells))
+        several = any(" " in cell for cell in cells[1:])
+        word = max((cell_len(part) for cell in cells for part in cell.split()), default=0)
+        total += min(longest, max(_PROSE, min(word, _WORD))) if several else longest
+    return total
+
+
+def say(text: str, indent: int = 0, further: int = 0) -> None:
+    """A paragraph: broken between words on a terminal, and what goes on stands below its beginning, or further in."""
+    click.echo(" " * indent + hanging(inert(text), indent + further))
 
 
 def print_check(check: Check, width: int) -> None:
@@ -63,6 +111,11 @@ def print_check(check: Check, width: int) -> None:
     click.echo(f"  {hanging(inert(check.found), width + 5)}")
     if check.fix:
         click.secho(f"   {'':<{width}}  → {hanging(inert(check.fix), width + 7)}", fg="cyan")
+
+
+def short(key: str) -> str:
+    """An id for a list: on a terminal its last letters, by which every command finds it again; whole in a pipe."""
+    return key[-_SHORT:] if sys.stdout.isatty() else key
 
 
 def counted(number: int, noun: str) -> str:
@@ -79,7 +132,7 @@ def confirm(question: str) -> None:
 
 def note(text: str) -> None:
     """Something worth knowing that is not the answer."""
-    click.secho(f"note: {inert(text)}", fg="yellow", err=True)
+    click.secho(wrapped(f"note: {inert(text)}", sys.stderr), fg="yellow", err=True)
 
 
 def inert(text: str) -> str:
@@ -89,8 +142,13 @@ def inert(text: str) -> str:
 
 def hanging(text: str, indent: int) -> str:
     """On a terminal, long text goes on below its own beginning; a pipe gets it in one line."""
-    columns = shutil.get_terminal_size().columns - indent
-    if not sys.stdout.isatty() or columns < _NARROW:
+    return wrapped(text, sys.stdout, indent)
+
+
+def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
+    """The same on another stream."""
+    columns = columns_of(stream) - indent
+    if not stream.isatty() or columns < _NARROW:
         return text
     lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
     return ("\n" + " " * indent).join(lines)

@@ -1,5 +1,6 @@
 """``metnos stats``: what was asked, who planned it, and what fast paths saved."""
 
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -7,11 +8,12 @@ import click
 
 from metnos.app import figures
 from metnos.cli import Choice
-from metnos.cli.live import lasted
+from metnos.cli.live import columns, lasted
 from metnos.cli.opening import open_app
-from metnos.cli.output import counted, json_option, print_json, print_table
+from metnos.cli.output import counted, json_option, print_json, print_table, say
 
-_WIDTH = 30  # columns of the longest bar
+_WIDTH, _NARROW = 30, 6  # columns of the longest bar, and how many it gets at least
+_BESIDE = 34  # columns of the date and the figures
 _WAYS = {
     "fast": "fast paths",
     "router": "fixed rules",
@@ -39,7 +41,8 @@ def stats(choice: Choice, days: int, as_json: bool) -> None:
         click.echo(f"Nothing was asked in the last {counted(days, 'day')}.")
         return
     click.secho(f"The last {counted(days, 'day')}: {counted(found.turns, 'request')}", bold=True)
-    print_table(("planned by", "requests", "share", "planning took"), [_way(found, each) for each in found.ways])
+    rows = [_way(found, each) for each in found.ways]
+    print_table(("planned by", "requests", "share", "planning took"), rows, drop=("share",))
     click.echo()
     _saved(found)
     _days(found)
@@ -52,15 +55,15 @@ def _way(found: figures.Figures, way: figures.Way) -> tuple[Any, ...]:
 
 def _saved(found: figures.Figures) -> None:
     if not found.hits:
-        click.echo("No fast path answered in this time. What is being learnt: metnos fastpath list")
+        say("No fast path answered in this time. What is being learnt: metnos fastpath list")
         return
     money = f", and {found.saved_usd:.4f} USD" if found.saved_usd else ""
-    click.echo(
+    say(
         f"Fast paths answered {counted(found.hits, 'request')} and called no language model for it:"
         f" {lasted(found.saved_ms)} of planning saved{money}."
     )
     share = found.wrong / found.hits
-    click.echo(
+    say(
         f"{found.wrong} of these answers {'was' if found.wrong == 1 else 'were'} wrong ({share:.1%});"
         f" the bound is {found.bound:.1%}."
     )
@@ -73,6 +76,7 @@ def _days(found: figures.Figures) -> None:
         return
     click.echo()
     click.secho("Answers by fast paths", bold=True)
+    width = max(_NARROW, min(_WIDTH, columns(sys.stdout) - _BESIDE))
     for day in found.days:
-        bar = "█" * max(1, round(_WIDTH * day.hits / most))
+        bar = "█" * max(1, round(width * day.hits / most))
         click.echo(f"  {day.day:%Y-%m-%d} {bar} {day.hits}  {lasted(day.ms)} saved")

@@ -34,6 +34,7 @@ Turn = Generator[Event, Answer | None, None]
 _WORKING = "working"  # what stands there while there is nothing better to say
 _MOST_TITLE = 160
 _NARROW = 20  # columns that a step gets at least
+_WAYS = {"fast": "a fast path", "router": "fixed rules", "model": "a language model", "react": "a language model"}
 _AROUND = 5  # the mark, and the spaces of a finished line
 
 
@@ -52,6 +53,7 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         self._ran = 0
         self._begun = ""  # the step that goes on
         self._said = ""
+        self._learnt_from = 0  # earlier requests that the plan rests on, if a fast path made it
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -82,6 +84,7 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
                 self._thinking = event
                 self._live.start(f"{_short(event.what)}  {_short(event.model)}")
             case Planned():
+                self._learnt_from = event.learnt_from
                 _tell_plan(event)
                 self._live.start(_WORKING)
             case StepStarted():
@@ -124,6 +127,10 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
             self.answer(ended.text)
         if ended.model_text and not self._ran:
             _say_dim("(a language model's words; nothing was done)")
+        if self._learnt_from and ended.state != State.CANCELLED:
+            _say_dim(
+                f"(from memory of {counted(self._learnt_from, 'earlier request')}, without planning: {command}why)"
+            )
         for item in self.waits:
             _say_what_to_do("Waits for your yes", f"{command}inbox show {inert(item)}", "yellow")
         for action in ended.undo:
@@ -217,7 +224,7 @@ def _fitted(what: str, tail: str) -> tuple[str, str]:
 
 def _tell_plan(plan: Planned) -> None:
     if len(plan.executors) > 1:
-        _say_dim(f"· plan: {' → '.join(map(_short, plan.executors))}  ({_short(plan.path)})")
+        _say_dim(f"· plan: {' → '.join(map(_short, plan.executors))}  ({_WAYS.get(plan.path, _short(plan.path))})")
     for note in plan.notes:
         _say_dim(f"· {_short(note)}")
 

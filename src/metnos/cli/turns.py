@@ -10,7 +10,7 @@ from metnos.app import learning
 from metnos.cli import Choice
 from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, counted, inert, json_option, print_json, print_table
+from metnos.cli.output import confirm, counted, inert, json_option, print_json, print_table, short
 from metnos.core.clock import to_text
 from metnos.core.errors import TurnError
 from metnos.grimoire.medium import Feedback, Glance, Medium
@@ -44,9 +44,13 @@ def list_(choice: Choice, count: int, state: str | None, conversation: str | Non
     if as_json:
         print_json([_glance(each) for each in found])
     elif found:
-        rows = [(each.id, when(each), each.state, _said(each), " ".join(each.executors), asked(each)) for each in found]
+        rows = [
+            (short(each.id), when(each), each.state, _said(each), " ".join(each.executors), asked(each))
+            for each in found
+        ]
         styles = {place: _COLOURS[each.state] for place, each in enumerate(found) if each.state in _COLOURS}
-        print_table(("turn", "asked", "state", "you said", "used", "request"), rows, styles=styles)
+        head = ("turn", "asked", "state", "you said", "used", "request")
+        print_table(head, rows, styles, drop=("you said", "used", "asked"))
     else:
         click.echo("Nothing like that was asked." if state or conversation else "Nothing was asked yet.")
 

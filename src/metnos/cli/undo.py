@@ -97,7 +97,7 @@ def _list(actions: list[Action], as_json: bool) -> None:
         print_json([_facts(each) for each in actions])
     elif actions:
         rows = [(each.id, each.ts, each.state, len(each.effects), each.title) for each in actions]
-        print_table(("action", "time", "state", "changes", "what"), rows)
+        print_table(("action", "time", "state", "changes", "what"), rows, drop=("changes", "time", "state"))
     else:
         click.echo("Nothing was changed yet.")
 

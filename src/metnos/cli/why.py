@@ -5,10 +5,13 @@ from typing import Any
 
 import click
 
+from metnos.app import App
+from metnos.app import explaining as fast
 from metnos.cli import Choice
+from metnos.cli.fastpath import WORDS
 from metnos.cli.live import lasted
 from metnos.cli.opening import open_app
-from metnos.cli.output import counted, inert, json_option, print_json, print_table
+from metnos.cli.output import counted, hanging, json_option, print_json, print_table, say
 from metnos.cli.turns import GONE, asked, chosen, data, found, when
 from metnos.grimoire.trace import Kept, ModelCall, State, StepTrace, Trace
 
@@ -51,13 +54,13 @@ def why(choice: Choice, turn: str | None, as_json: bool) -> None:
 
     TURN is an id from `metnos turns list`, or its last letters; without it, the last answer is explained.
     """
-    medium = open_app(choice).medium
-    trace = chosen(medium, turn)
+    app = open_app(choice)
+    trace = chosen(app.medium, turn)
     if as_json:
-        print_json(_data(data(trace, medium.opinion(trace.id)), trace))
+        print_json(_data(data(trace, app.medium.opinion(trace.id)), trace))
         return
     _head(trace)
-    _plan(trace)
+    _plan(app, trace)
     _candidates(trace.candidates)
     _memories(trace.memories)
     _permits(trace.permits)
@@ -68,19 +71,19 @@ def why(choice: Choice, turn: str | None, as_json: bool) -> None:
 
 
 def _head(trace: Trace) -> None:
-    click.secho(f"Turn {trace.id}", bold=True, nl=False)
-    click.echo(f"  {when(trace)}, {inert(trace.channel or 'unknown channel')}: {_STATES[trace.state]}")
+    click.secho(f"Turn {trace.id}", bold=True)
+    say(f"{when(trace)}, {trace.channel or 'unknown channel'}: {_STATES[trace.state]}")
     if trace.kept is not Kept.WHOLE:
-        click.secho(GONE[trace.kept], fg="yellow")
+        click.secho(hanging(GONE[trace.kept], 0), fg="yellow")
     if trace.text:
-        click.echo(f"You asked: {inert(asked(trace))}")
+        say(f"You asked: {asked(trace)}")
     if trace.continues:
-        click.echo(f"It goes on with turn {inert(trace.continues)}.")
+        say(f"It goes on with turn {trace.continues}.")
     if trace.error:
-        click.echo(f"What went wrong: {inert(trace.error)}")
+        say(f"What went wrong: {trace.error}")
 
 
-def _plan(trace: Trace) -> None:
+def _plan(app: App, trace: Trace) -> None:
     _title("How it was planned")
     _say(_PATHS.get(trace.path, f"By the way called {trace.path}."))
     certainty = trace.plan.get("certainty")
@@ -90,23 +93,25 @@ def _plan(trace: Trace) -> None:
         _say(f"What was missing: {trace.plan['missing']}")
     for note in _list(trace.plan.get("notes")):
         _say(f"Assumed: {note}")
-    if trace.canonical:
-        _say(f"Without its details the request reads: {trace.canonical}")
-    fast = trace.plan.get("fast")
-    if isinstance(fast, Mapping):
-        _fast(fast, trace)
+    reading = fast.reading(trace) or trace.canonical
+    if reading:
+        _say(f"Without its details the request reads: {reading}")
+    told = trace.plan.get("fast")
+    if isinstance(told, Mapping):
+        _fast(app, told, trace)
 
 
-def _fast(said: Mapping[str, Any], trace: Trace) -> None:
+def _fast(app: App, said: Mapping[str, Any], trace: Trace) -> None:
     """What a fast path said about the request: what it rests on, and why it answered or did not."""
     how = "in the same words" if said.get("exact") else "by its meaning"
-    _say(f"A fast path knows such requests {how}: {said.get('form', '')}")
+    path = str(said.get("path", ""))
+    _say(f"A fast path knows such requests {how}: {fast.spelled(app, path, str(said.get('form', '')))}")
     passes, sure = said.get("passes"), said.get("probability")
     learnt = f", learnt from {counted(passes, 'request')}" if isinstance(passes, int) else ""
     likely = f", {sure:.2%} likely to be right" if _is_number(sure) else ""
-    _say(
-        f"  It is {said.get('state', 'unknown')}{learnt}{likely}: metnos fastpath show {str(said.get('path', ''))[:10]}"
-    )
+    state = str(said.get("state", ""))
+    _say(f"  It {WORDS.get(state, state or 'is not known any more')}{learnt}{likely}.")
+    _say(f"  See: metnos fastpath show {path[:10]}")
     if trace.path == "fast":
         _say(f"  It answered: {said.get('why', '')}")
     elif said.get("fell_back"):
@@ -126,7 +131,8 @@ def _candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
     given = dict.fromkeys(key for each in candidates for key in each if _is_number(each[key]))
     names = [name for name in known if name in given] + [name for name in given if name not in known]
     rows = [(each.get("executor", "?"), *(_figure(each.get(name)) for name in names)) for each in candidates]
-    print_table(("executor", *(inert(_PARTS.get(name, name)) for name in names)), rows)
+    head = [_PARTS.get(name, name) for name in names]
+    print_table(("executor", *head), rows, drop=head[:0:-1])
     _say(
         "The score is made of the figures beside it: how well words, meaning and details of the request fit."
         " Experience, what usually follows what was done before, changes the order only."
@@ -172,7 +178,8 @@ def _steps(steps: Sequence[StepTrace]) -> None:
         )
         for step in steps
     ]
-    print_table(("step", "executor", "worked", "found", "took", "steps to go", "audit line", "undo id"), rows)
+    head = ("step", "executor", "worked", "found", "took", "steps to go", "audit line", "undo id")
+    print_table(head, rows, drop=("undo id", "audit line", "steps to go", "took", "step"))  # the first two come below
 
 
 def _flows(trace: Trace) -> None:
@@ -197,7 +204,8 @@ def _models(calls: Sequence[ModelCall]) -> None:
          lasted(each.wall_ms), each.error or "no")
         for each in calls
     ]  # fmt: skip
-    print_table(("for", "model", "tokens in", "of them cached", "tokens out", "cost", "took", "failed"), rows)
+    head = ("for", "model", "tokens in", "of them cached", "tokens out", "cost", "took", "failed")
+    print_table(head, rows, drop=("of them cached", "took", "tokens in", "tokens out", "failed"))
     tokens = sum(each.input_tokens + each.output_tokens for each in calls)
     spent = _money(sum(each.usd for each in calls))
     _say(f"Together: {counted(len(calls), 'call')}, {counted(tokens, 'token')}, {spent}.")
@@ -232,7 +240,9 @@ def _title(text: str) -> None:
 
 
 def _say(text: str) -> None:
-    click.echo(f"  {inert(text)}")
+    """One line of a part, or, where it begins further in, of what belongs to the line before."""
+    inner = len(text) - len(text.lstrip())
+    say(text.lstrip(), 2 + inner)
 
 
 def _money(usd: float) -> str:

@@ -99,6 +99,12 @@ class MemorySettings(Section):
     keep_messages: Annotated[int, Field(ge=10, le=1_000_000)] = Field(
         5000, description="How many messages are kept whole; the oldest beyond that are summarised."
     )
+    engine: Literal["sqlite", "lance"] = Field(
+        "sqlite", description="Which engine keeps episodes. To change it: metnos memory move"
+    )
+    use: Literal["on", "off"] = Field(
+        "on", description="Whether what was learnt steers plans and is shown; off, it is still kept."
+    )
     window: Annotated[int, Field(ge=0, le=100)] = Field(
         6, description="How many of the last messages of a conversation a language model sees."
     )

@@ -38,6 +38,16 @@ class Workspace:
         return self.memory / "medium.db"
 
     @property
+    def grimoire_db(self) -> Path:
+        """Facts, causal links, affect, the immune memory."""
+        return self.memory / "grimoire.db"
+
+    @property
+    def episodes(self) -> Path:
+        """What happened, verbatim, with its vectors."""
+        return self.memory / "episodes"
+
+    @property
     def night_db(self) -> Path:
         """What Metnos did by itself, and what it has to tell."""
         return self.memory / "night.db"

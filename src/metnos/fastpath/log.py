@@ -2,7 +2,8 @@
 
 Rules: the only writer of its tables. A turn is worked in once: its mark is committed together with what it changed. A
 path is known by its executors and its shape, whatever their versions; a form by its words, the path and the shape. Each
-thing that happens to a path is an event and counts once in a turn; every change of state is one, with its reason. Paths
+thing that happens to a path is an event and counts once in a turn; every change of state is one, with its reason. A
+guess by which a path would not have answered (`UNSURE`) is evidence, and counts neither for it nor against it. Paths
 that were learnt with another version go back to shadow when a pass brings the new one. Decides nothing: see `states`.
 """
 
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-__all__ = ["CHANGED", "PROJECTION", "Event", "Judged", "Log", "Pass", "path_id"]
+__all__ = ["CHANGED", "PROJECTION", "UNSURE", "Event", "Judged", "Log", "Pass", "path_id"]
 
 PROJECTION = "fastpath"
 CHANGED = "its executors changed"
+UNSURE = "it would not have answered by this guess"
 _NOTHING = (None, "{}")
 _REASON = 400  # characters
 _COUNTED = {
@@ -105,7 +107,7 @@ class Log:
             key = row[0] if row else None
             if not _event(tx, path, turn, moment, kind, form=key, figures=figures, reason=reason):
                 return False
-            if kind in _COUNTED:
+            if kind in _COUNTED and reason != UNSURE:
                 tx.execute(_COUNTED[kind], (path,))
             if kind == "hit" and key is not None:
                 tx.execute(self._sql("UPDATE LOG SET uses = uses + 1, ts_last = ? WHERE id = ?"), (moment, key))
@@ -202,8 +204,8 @@ class Log:
         """Passes since the state of a path last changed, and since anything last spoke against it."""
         row = self.db.first(
             "SELECT count(*) FROM path_events WHERE path = ?1 AND kind = 'pass' AND id > (SELECT coalesce(max(id), 0)"
-            " FROM path_events WHERE path = ?1 AND kind IN ('state', 'fail', 'disagree', 'wrong'))",
-            (path,),
+            " FROM path_events WHERE path = ?1 AND kind IN ('state', 'fail', 'disagree', 'wrong') AND reason <> ?2)",
+            (path, UNSURE),
         )
         return int(row[0]) if row else 0
 
@@ -237,9 +239,9 @@ class Log:
     def since_state(self, path: str) -> dict[str, int]:
         """How often each thing happened to a path since its state last changed."""
         found = self.db.query(
-            "SELECT kind, count(*) FROM path_events WHERE path = ?1 AND kind <> 'state' AND id >"
+            "SELECT kind, count(*) FROM path_events WHERE path = ?1 AND kind <> 'state' AND reason <> ?2 AND id >"
             " (SELECT coalesce(max(id), 0) FROM path_events WHERE path = ?1 AND kind = 'state') GROUP BY kind",
-            (path,),
+            (path, UNSURE),
         )
         return dict(found)
 
@@ -249,10 +251,6 @@ class Log:
             "SELECT 1 FROM path_events WHERE path = ? AND kind = 'state' AND reason LIKE ? || ':%'", (path, state)
         )
         return found is not None
-
-    def mark(self) -> tuple[int, ...]:
-        """Another one whenever something changed, in whatever process; vectors are no change."""
-        return tuple(self.db.first("SELECT coalesce(max(id), 0) FROM path_events") or ())
 
     # -- vectors
 

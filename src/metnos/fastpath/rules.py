@@ -10,6 +10,7 @@ which path is active, or whether the executors still exist: that is for whoever 
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -29,11 +30,12 @@ class Rules:
     sharpness: float = 2.0  # how fast likeness falls with the cosine
     words: float = 0.5  # what the words weigh beside the meaning
     ridge: float = 0.2  # how little a single form is believed
-    novelty: float = 0.05  # at least one request in twenty is of a kind that was never seen
-    most_novelty: float = 0.9
+    least_novelty: float = 0.01  # of a hundred requests one is new whatever was seen: an owner's life changes
+    most_novelty: float = 0.9  # the share of new requests that is believed at most: with all of them, none is known
     least_paths: int = 10  # with fewer, what one path does is too much of what is known
     most_left_out: int = 3000  # forms that are predicted by the others: more only cost time
     path_prior: float = 1.0  # wrong answers, at the pooled rate, that a path's own record is mixed with
+    least_sure: float = 0.5  # what is rather wrong than right is never answered, however rarely it is asked
     most_gain: float = 0.5  # a good record at best halves the risk of a path: the pool is the better known
 
 
@@ -123,13 +125,16 @@ def may_answer(
     known = calibration or Calibration(delta=delta)
     if known.delta > delta:
         return Verdict(False, f"not measured yet for as few as {_percent(delta)} of wrong answers: calibrate again")
-    factor = relative_risk(path, delta, rules or Rules())
+    rules = rules or Rules()
+    factor = relative_risk(path, delta, rules)
     if match.exact and known.exact_bound * factor <= delta:
         return Verdict(True, f"asked like this before; of such answers at most {_percent(known.exact_bound)} are wrong")
     if known.threshold is None:
         return Verdict(False, known.why)
-    risk = (1 - known.probability(match.score)) * factor
-    most = 1 - known.probability(known.threshold)
+    sure = known.probability(match.score)
+    if sure < rules.least_sure:
+        return Verdict(False, "not sure enough: it is rather wrong than right")
+    risk, most = (1 - sure) * factor, 1 - known.probability(known.threshold)
     if risk <= most:
         return Verdict(True, f"like what was asked before; of such answers at most {_percent(known.bound)} are wrong")
     own = f"; it was wrong before, and is {factor:.1f} times as risky as others" if factor > 1 else ""
@@ -144,12 +149,14 @@ def relative_risk(path: FastPath, delta: float, rules: Rules) -> float:
 
 
 def novelty_share(forms: Iterable[Form], rules: Rules) -> float:
-    """The share of coming requests that belong to no known path: Good-Turing's estimate, not below a floor."""
-    uses: dict[str, int] = {}
-    for form in forms:
-        uses[form.path] = uses.get(form.path, 0) + form.uses
-    once = sum(count == 1 for count in uses.values())
-    return min(rules.most_novelty, max(rules.novelty, once / max(1, sum(uses.values()))))
+    """The share of coming forms that belong to no known path, at most: Good and Turing's estimate with its bound.
+
+    As many coming forms are of a new kind as known ones are the only one of their kind. Forms are counted and not their
+    uses, since what is asked again in the same words is recognised by its form and never comes here.
+    """
+    paths = Counter(form.path for form in forms)
+    alone = sum(count == 1 for count in paths.values())
+    return min(rules.most_novelty, max(rules.least_novelty, upper(alone, paths.total(), rules.confidence)))
 
 
 def upper(wrong: float, count: float, confidence: float) -> float:

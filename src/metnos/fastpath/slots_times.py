@@ -73,7 +73,6 @@ _PHRASES = {
     **dict.fromkeys(["every", "each", "ogni"], "every"),
     **dict.fromkeys(["for", "per"], "for"),
 }
-_AGES = frozenset({"piu", "oltre", "over", "more", "least", "almeno"})
 
 
 def written(source: Source) -> Iterator[Slot]:

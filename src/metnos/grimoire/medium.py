@@ -270,6 +270,17 @@ class Medium:
         """The owner's last word on a turn."""
         return opinions.latest(self.db, turn)
 
+    def asked_again(self, turn: str) -> int | None:
+        """How often the same was asked for later and let stand; none if there is no such turn."""
+        found = self.db.first(
+            "SELECT (SELECT count(*) FROM turns o WHERE o.canonical = t.canonical AND o.canonical <> ''"
+            " AND o.seq > t.seq AND o.state IN (?, ?) AND 1 = coalesce("
+            "  (SELECT good FROM feedback f WHERE f.turn = o.id ORDER BY f.id DESC LIMIT 1), 1)"
+            ") FROM turns t WHERE t.id = ?",
+            (State.DONE, State.PARTLY, turn),
+        )
+        return None if found is None else int(found[0])
+
     def disliked(self) -> list[str]:
         """The turns of which the owner's last word is that they were not good."""
         return opinions.judged(self.db, good=False)

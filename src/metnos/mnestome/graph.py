@@ -60,6 +60,23 @@ def top_k_incoming(
     return _top(db, _INCOMING, executor, k, now, without)
 
 
+def count_outgoing(db: Database, executor: str) -> int:
+    """To how many other executors an executor leads."""
+    return _count(db, _OUTGOING, executor)
+
+
+def count_incoming(db: Database, executor: str) -> int:
+    """How many other executors lead to an executor."""
+    return _count(db, _INCOMING, executor)
+
+
+def _count(db: Database, ends: tuple[str, str], executor: str) -> int:
+    this, other = ends
+    sql = f"SELECT count(DISTINCT {other}) FROM mnests WHERE {this} = ? AND {LIVING}"  # noqa: S608 -- our own words
+    row = db.first(sql, (executor,))
+    return int(row[0]) if row else 0
+
+
 def _top(
     db: Database, ends: tuple[str, str], executor: str, k: int, now: datetime, without: Collection[str]
 ) -> list[Mnest]:

@@ -24,9 +24,6 @@ _HAIR = 0.5  # pixels that stay between two boxes, so that rounding cannot join 
 _PAST = 0.1  # pixels: a push goes a little further than it must, or the last of them would never end
 
 
-Point = tuple[float, float]
-
-
 @dataclass(frozen=True, slots=True)
 class Box:
     """What one node takes of the paper, in pixels."""

@@ -89,9 +89,10 @@ class Past:
 
     # -- moving
 
-    def due(self, live: Database, now: datetime) -> bool:
-        """Whether there is anything of a past year to move."""
-        return live.first("SELECT 1 FROM events WHERE ts < ? LIMIT 1", (_begin(now),)) is not None
+    def due(self, live: Database, now: datetime) -> int:
+        """How many events of past years there are to move."""
+        row = live.first("SELECT count(*) FROM events WHERE ts < ?", (_begin(now),))
+        return int(row[0]) if row else 0
 
     def move(self, live: Database, now: datetime, progress: Progress = _quiet) -> int:
         """Bring the events of years that are over here; returns how many."""

@@ -86,8 +86,8 @@ def record_turn(db: Database, facts: Closed, rules: Rules = RULES) -> bool:
     with db.write() as tx:
         if not applied.mark(tx, PROJECTION, facts.turn, to_text(ts)):
             return False
-        for passing in _sound(facts.passings):
-            _note(tx, passing, facts.turn, ts, tags, rules)
+        for passing in _different(facts.passings):
+            record_passing(db, passing, facts.turn, ts, tags, rules)
         wished = tx.first("SELECT 1 FROM applied_turns WHERE projection = ? AND turn = ?", (WISHES, facts.turn))
         if not wished:
             proto.record(tx, facts.desired, facts.turn, ts, tags, rules)
@@ -105,19 +105,20 @@ def unapplied(db: Database, turns: Sequence[str]) -> list[str]:
 def record_passing(
     db: Database, passing: Passed, turn: str, ts: datetime, tags: Sequence[str] = (), rules: Rules = RULES
 ) -> str | None:
-    """Record one passing, whole or not at all; the id of its mnest, or nothing if it names no executors."""
-    for sound in _sound((passing,)):
-        with db.write() as tx:
-            return _note(tx, sound, turn, rows.to_millisecond(ts), words.tags(tags), rules)
-    return None
+    """Record one passing, whole or not at all; the id of its mnest, or nothing if it names no executors.
 
-
-def _note(tx: Transaction, ends: rows.Ends, turn: str, ts: datetime, tags: list[str], rules: Rules) -> str:
-    row = tx.first(_LIVE_ROW, ends)
-    if row is not None:
-        return _use(tx, row, turn, ts, tags, rules)
-    rate = rules.lambda_for(tags)
-    return rows.born(tx, ends, State.ACTIVE, rules.birth, ts, PASSED, tags=tags, turn=turn, decay_lambda=rate)
+    The only way in which a use is written. Inside a transaction it is part of it.
+    """
+    ends = _ends(passing)
+    if not _is_sound(ends):
+        return None
+    ts, labels = rows.to_millisecond(ts), words.tags(tags)
+    with db.write() as tx:
+        row = tx.first(_LIVE_ROW, ends)
+        if row is not None:
+            return _use(tx, row, turn, ts, labels, rules)
+        rate = rules.lambda_for(labels)
+        return rows.born(tx, ends, State.ACTIVE, rules.birth, ts, PASSED, tags=labels, turn=turn, decay_lambda=rate)
 
 
 def _use(tx: Transaction, row: Row, turn: str, ts: datetime, tags: list[str], rules: Rules) -> str:
@@ -146,11 +147,16 @@ def _labels(known: str, tags: list[str], rules: Rules) -> tuple[str, float]:
     return (known if after == before else words.to_json(after)), rules.lambda_for(after)
 
 
-def _sound(passings: Iterable[Passed]) -> list[rows.Ends]:
-    """What can be recorded at all; each tuple once."""
-    found: dict[rows.Ends, None] = {}
-    for each in passings:
-        versions = words.is_version(each.src_version) and words.is_version(each.dst_version)
-        if versions and words.is_name(each.src) and words.is_name(each.dst):
-            found[each.src, each.src_version, each.dst, each.dst_version] = None
-    return list(found)[:_MOST]
+def _ends(passing: Passed) -> rows.Ends:
+    return passing.src, passing.src_version, passing.dst, passing.dst_version
+
+
+def _is_sound(ends: rows.Ends) -> bool:
+    """Whether it can be recorded at all."""
+    src, src_version, dst, dst_version = ends
+    return all(map(words.is_version, (src_version, dst_version))) and all(map(words.is_name, (src, dst)))
+
+
+def _different(passings: Iterable[Passed]) -> list[Passed]:
+    """Each tuple that can be recorded, once."""
+    return list({_ends(each): each for each in passings if _is_sound(_ends(each))}.values())[:_MOST]

@@ -6,7 +6,7 @@ not asked: the question waits in the inbox.
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metnos.core.clock import to_text
@@ -55,14 +55,14 @@ Acting = Generator[StepStarted | Wanted, Answer | None, Ended]
 Target = tuple[Capability, str, bool]  # of an "always": a folder or a host, and whether things are sent there
 
 
-def act(door: Door, call: Call, number: int, of: int, *, dry_run: bool) -> Acting:
+def act(door: Door, call: Call, number: int, of: int, *, dry_run: bool, language: str = "en") -> Acting:
     """Make one call; yields what the face shows, returns how it ended."""
     yield StepStarted(number, of, call.name, title(call))
     try:
         if dry_run and (call.tainted or not _only_looks(door, call)):
             ended = _rehearse(door, call)
         else:
-            ended = yield from _run(door, call, number)
+            ended = yield from _run(door, call, number, language)
     except AuditError:
         raise  # it may have been done all the same: this is no refusal, and nothing to go on after
     except (LawError, ExecutorError, SandboxError) as error:
@@ -91,12 +91,12 @@ def _short(text: str, most: int = 48) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def _run(door: Door, call: Call, number: int) -> Generator[Wanted, Answer | None, Ended]:
+def _run(door: Door, call: Call, number: int, language: str) -> Generator[Wanted, Answer | None, Ended]:
     try:
         return _from_outcome(door.runner.run(call))
     except Waiting as waiting:
         item = door.inbox.find(waiting.item)
-    answered = yield from ask(door, call, number, item)
+    answered = yield from ask(door, call, number, item, language)
     if answered is not None:
         return answered
     try:
@@ -105,14 +105,16 @@ def _run(door: Door, call: Call, number: int) -> Generator[Wanted, Answer | None
         return Ended(State.WAITING, None, waiting.what, item=waiting.item)
 
 
-def ask(door: Door, call: Call, number: int, item: Item) -> Generator[Wanted, Answer | None, Ended | None]:
+def ask(
+    door: Door, call: Call, number: int, item: Item, language: str = "en"
+) -> Generator[Wanted, Answer | None, Ended | None]:
     """Ask until there are enough yeses. Returns nothing when the act may be tried, else how the step ended."""
     waits = Ended(State.WAITING, None, item.title, item=item.id)
     if not call.principal.may_answer:
         return waits
     while item.yes_count < item.needs_yes and item.state is Question.WAITING:
         targets = _targets(door, call, item)  # once: an answer is to what was shown
-        answer = yield _wanted(door, call, number, item, targets)
+        answer = yield replace(_wanted(door, call, number, item, targets), language=language)
         if answer is None or answer is Answer.LATER:
             return waits
         if answer is Answer.NO:

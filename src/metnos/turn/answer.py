@@ -29,6 +29,7 @@ _IT = {
     "dropped": "(È stata tolta una frase che affermava qualcosa che non è stato fatto.)",
     "rest": "Non fatto, perché il passo prima non è riuscito",
     "cancelled": "Interrotto.",
+    "remembered": "Ma ricordo questo:",
     "begun": "{} era già in corso; quello che ha cambiato è in: metnos undo --list",
     "unsayable": "È finito, ma il risultato non si lascia mettere in parole",
 }
@@ -45,6 +46,7 @@ _EN = {
     "dropped": "(A sentence that claimed something which was not done was left out.)",
     "rest": "Not done, because the step before did not succeed",
     "cancelled": "Cancelled.",
+    "remembered": "But this is remembered:",
     "begun": "{} had begun; what it changed is in: metnos undo --list",
     "unsayable": "It is over, but the result cannot be put into words",
 }

@@ -32,11 +32,15 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """There is a plan: the executors in order, which way it was made, and what was assumed."""
+    """There is a plan: the executors in order, which way it was made, and what was assumed.
+
+    ``learnt_from`` is the number of earlier requests that a fast path rests on; nothing of any other plan.
+    """
 
     executors: tuple[str, ...]
     path: str
     notes: tuple[str, ...] = ()
+    learnt_from: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Wanted:
 
     ``lines`` is the preview: what exactly would change. ``reversal`` says how it can be taken back. ``why`` are the
     policy's steps, each (step, verdict, reason). ``yes`` of ``needs`` yeses were given. ``always`` says what an
-    `ALWAYS` would allow from now on, or is empty where that cannot be had.
+    `ALWAYS` would allow from now on, or is empty where that cannot be had. ``language`` is that of the request.
     """
 
     item: str
@@ -82,6 +86,7 @@ class Wanted:
     needs: int
     always: str
     expires: str
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
                 args = fitted(tool, args)
             tainted = tainted or not is_vouched_for(step, _before(scratch, steps, place), scratch.tools)
         call = Call(step.executor, args, request.principal, request.cwd, request.id, now=request.asked, tainted=tainted)
-        ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run)
+        ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run, language=scratch.language)
     except TurnError as error:
         ended = Ended(State.FAILED, None, error.what, "invalid", error.fix)
     except GeneratorExit:

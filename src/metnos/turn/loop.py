@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Collection, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from metnos.context import window
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock
-from metnos.core.errors import MetnosError, TurnError, UsageError
+from metnos.core.errors import MetnosError, ModelError, StoreError, UsageError
 from metnos.core.ids import UlidMaker
 from metnos.core.sections import MemorySettings, TurnSettings
 from metnos.fastpath.canonical import canonical
@@ -29,13 +29,13 @@ from metnos.law.inbox import Item
 from metnos.law.principal import Autonomy, Principal, lower
 from metnos.sandbox import process
 from metnos.turn import answer as answering
-from metnos.turn import learn
+from metnos.turn import learn, resuming
 from metnos.turn.act import Door
 from metnos.turn.events import Answer, Answered, Event, Started
 from metnos.turn.following import Way, follow
 from metnos.turn.plan.fill_files import Ground, resolved
 from metnos.turn.plan.model_scene import Scene
-from metnos.turn.plan.records import Kind, Plan, Step
+from metnos.turn.plan.records import Kind, Plan
 from metnos.turn.plan.records import Path as PlanPath
 from metnos.turn.planning import Planner, zone_of
 from metnos.turn.purse import Purses
@@ -46,8 +46,10 @@ from metnos.turn.thinking import Thinker
 from metnos.turn.tools import Toolbox
 
 if TYPE_CHECKING:
+    from metnos.turn.reminding import Reminding
     from metnos.turn.shortcut import Shortcuts
 
+Reminded = TypeVar("Reminded")
 Turn = Generator[Event, Answer | None, None]
 
 
@@ -65,6 +67,7 @@ class Parts:
     head: Callable[[], str]  # the constant beginning of every prompt
     shortcuts: "Shortcuts | None"
     reach: Callable[[Collection[str]], Reaching] | None  # what experience says comes after what
+    reminding: "Reminding | None"  # what is remembered; nothing: nobody is reminded of anything
     learnt: Callable[[], object]  # lets everything that learns catch up with the traces
 
 
@@ -148,7 +151,16 @@ class Turns:
             scene = self._scene(scratch) if thinker else None
             choice, shortcuts = self._parts.settings.planner, self._parts.shortcuts
             reach = self._parts.reach(kit.tools) if self._parts.reach else None
-            planner = Planner(kit, self._parts.door.home, choice, thinker, scene, reach=reach, shortcuts=shortcuts)
+            planner = Planner(
+                kit,
+                self._parts.door.home,
+                choice,
+                thinker,
+                scene,
+                reach=reach,
+                shortcuts=shortcuts,
+                reminding=self._parts.reminding,
+            )
             way = Way(self._parts.door, self._parts.settings.steps, thinker, scene)
             yield from self._do(planner, way, scratch)
             yield close()
@@ -158,6 +170,8 @@ class Turns:
         plan = yield from planner.plan(scratch)
         if plan.kind is not Kind.STEPS:
             scratch.stop(_STATES[plan.kind])
+            if plan.kind is Kind.NOTHING:
+                scratch.remembered = self._reminded(scratch, lambda memory: memory.told(scratch)) or []
             return
         yield from follow(way, scratch, plan)
         if plan.path is not PlanPath.FAST or not _came_to_nothing(scratch):
@@ -180,7 +194,7 @@ class Turns:
             self._parts.purses.open(scratch.request.id, scratch.calls)
             if waiting.plan.get("last"):
                 _remember(self._parts.medium.load(waiting.plan["last"]), scratch)
-            plan, first = _rest(waiting, self._done_so_far(waiting), item, scratch)
+            plan, first = resuming.rest(waiting, self._done_so_far(waiting), item, scratch)
             scratch.plan = plan
             way = Way(self._parts.door, self._parts.settings.steps, None, None, item.body["args"])
             yield from follow(way, scratch, plan, first)
@@ -253,7 +267,18 @@ class Turns:
         lines = [window.Line(role == Role.OWNER, text) for role, text, _ in rows]
         last = scratch.last.answer if scratch.last else ""
         shown = window.build(lines, parts.memory.window)
+        shown += self._reminded(scratch, lambda memory: memory.shown(scratch)) or ()
         return Scene(parts.head(), shown, zone_of(request.asked), str(request.cwd), str(parts.door.home), last)
+
+    def _reminded(self, scratch: Scratch, ask: "Callable[[Reminding], Reminded]") -> "Reminded | None":
+        """What a memory that can be read says; one that cannot is told of, and the turn goes on without it."""
+        if self._parts.reminding is None:
+            return None
+        try:
+            return ask(self._parts.reminding)
+        except (StoreError, ModelError) as error:
+            scratch.notes.append(error.what)
+            return None
 
     # -- the end
 
@@ -296,6 +321,8 @@ class Turns:
             lines += answering.own_words(plan.say, steps, language)
         elif plan is not None and plan.kind is not Kind.STEPS:
             lines.append(plan.say)
+        if scratch.remembered:
+            lines += [phrases["remembered"], *(f"  {line}" for line in scratch.remembered)]
         for words in scratch.words:
             lines += answering.own_words(words, steps, language)
         if scratch.request.dry_run and plan is not None and plan.kind is Kind.STEPS:
@@ -353,36 +380,6 @@ def _remember(last: Trace, scratch: Scratch) -> None:
     reply = next((step.reply for step in reversed(last.steps) if step.ok), None)
     if reply is not None and not reply.get("cut"):
         scratch.replies["last"] = reply
-
-
-def _rest(waiting: Trace, done: list[StepTrace], item: Item, scratch: Scratch) -> tuple[Plan, int]:
-    """The plan of a turn that waited, with what its steps gave so far, and the step to go on with: the approved one.
-
-    A step that a model added while it reasoned is in no plan, and is all that is left to do.
-    """
-    data = waiting.plan
-    steps = tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ()))
-    tainted = set(data.get("tainted", ()))
-    asked = Step(item.body["executor"], item.body["args"])
-    if len(done) >= len(steps):
-        steps = (*(Step(step.executor, {}) for step in done), asked)
-    if data.get("cut") or steps[len(done)].executor != asked.executor:
-        raise TurnError(f"the plan of turn {waiting.id} is not kept whole", fix="Ask again.")
-    if item.body.get("tainted"):
-        tainted.add(len(done) + 1)
-    plan = Plan(
-        Kind.STEPS,
-        PlanPath(data.get("path", PlanPath.ROUTER)),
-        steps,
-        notes=tuple(data.get("notes", ())),
-        language=waiting.language,
-        tainted=tuple(sorted(tainted)),
-    )
-    for place, step in enumerate(done, start=1):
-        if step.executor != steps[place - 1].executor or step.reply.get("cut"):
-            raise TurnError(f"what turn {waiting.id} found is not kept whole", fix="Ask again.")
-        scratch.replies[f"step{place}"] = step.reply
-    return plan, len(done) + 1
 
 
 def _step_data(step: StepTrace) -> dict[str, object]:

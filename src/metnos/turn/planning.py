@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from metnos.core.errors import ModelError
+from metnos.core.errors import ModelError, StoreError
 from metnos.fastpath.language import language
 from metnos.grimoire.trace import Kept, State, Trace
 from metnos.turn.events import Answer, Event, Planned
@@ -28,6 +28,7 @@ from metnos.turn.thinking import Thinker
 from metnos.turn.tools import Kit
 
 if TYPE_CHECKING:
+    from metnos.turn.reminding import Reminding
     from metnos.turn.shortcut import Shortcut, Shortcuts
 
 CERTAIN = 0.8  # from here on the router's plan needs no second opinion; bench/router.py measures what that means
@@ -47,6 +48,7 @@ class Planner:
     scene: Scene | None  # there is one where there is a thinker
     reach: Reaching | None = None  # what the mnestome says; nothing: no experience is asked
     shortcuts: "Shortcuts | None" = None
+    reminding: "Reminding | None" = None  # what was learnt; nothing: nothing is asked
 
     def plan(self, scratch: Scratch) -> Planning:
         """A plan for the request, whoever makes it."""
@@ -54,8 +56,10 @@ class Planner:
         plan = self._shortcut(scratch, self.shortcuts.exact) if self.shortcuts else None
         if plan is None:
             plan = yield from self._planned(scratch)
+            plan = self._steered(plan, scratch)
         scratch.plan, scratch.plan_ms = plan, (time.perf_counter() - began) * 1000
-        yield Planned(tuple(step.executor for step in plan.steps), str(plan.path), plan.notes)
+        fast = scratch.shortcut.path.passes if scratch.shortcut and plan.path is Path.FAST else 0
+        yield Planned(tuple(step.executor for step in plan.steps), str(plan.path), plan.notes, fast)
         return plan
 
     def _planned(self, scratch: Scratch) -> Planning:
@@ -66,6 +70,16 @@ class Planner:
         if not certain and self.choice != "router" and self.thinker is not None and self.scene is not None:
             return (yield from self._think(scratch, routed, self.thinker, self.scene))
         return routed
+
+    def _steered(self, plan: Plan, scratch: Scratch) -> Plan:
+        """The plan as what was learnt would have it. A memory that cannot be read takes nothing away but its advice."""
+        if self.reminding is None:
+            return plan
+        try:
+            return self.reminding.steered(plan, scratch)
+        except StoreError as error:
+            scratch.notes.append(error.what)
+            return plan
 
     def _shortcut(self, scratch: Scratch, look: "Callable[[Scratch], Shortcut | None]") -> Plan | None:
         """The plan of a fast path, if one may answer. An answer to a question of ours is no request."""

@@ -49,6 +49,8 @@ class Scratch:
     heard: Heard | None = None  # with its places as they were to be understood when it was asked
     last: Trace | None = None  # the previous turn of this conversation
     shortcut: "Shortcut | None" = None  # what fast paths say about it, whether or not one may answer
+    memories: list[Mapping[str, Any]] = field(default_factory=list)  # what had a part in the plan or the answer
+    remembered: list[str] = field(default_factory=list)  # what is told where nothing can be done
     fell_back: str = ""  # why the planner had to take over from a fast path
     plan: Plan | None = None
     plan_ms: float = 0.0  # how long planning took

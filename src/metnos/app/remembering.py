@@ -1,0 +1,253 @@
+"""The memory of a workspace, put together: episodes, facts, playbook, recall, curator, dreams.
+
+Rules: a turn is taken in after it is recorded, with no language model and no embedder; what it means is worked out when
+somebody first asks, or by night. What is taken in is marked where it is kept, so nothing is lost or counted twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from metnos.core.errors import ModelError
+from metnos.core.ids import UlidMaker
+from metnos.executors.manifest import Reversal
+from metnos.grimoire import appraisal, capture, happenings, poison
+from metnos.grimoire.appraisal import Outcome
+from metnos.grimoire.curator import Curator, Numbers
+from metnos.grimoire.curator_rules import CuratorRules
+from metnos.grimoire.domain import HOME
+from metnos.grimoire.dream import Dreamer
+from metnos.grimoire.episode import Episode, Viewer
+from metnos.grimoire.episodes import Engine, open_episodes
+from metnos.grimoire.evidence import Baseline
+from metnos.grimoire.fact import Fact, Kind
+from metnos.grimoire.facts import Facts
+from metnos.grimoire.health import EmbeddingHealth
+from metnos.grimoire.learning import baseline_of
+from metnos.grimoire.mood import Mood
+from metnos.grimoire.playbook import Playbook
+from metnos.grimoire.recall import Recall, Recollection
+from metnos.grimoire.trace import Trace
+from metnos.grimoire.usefulness import Usefulness
+from metnos.night.jobs import Done
+from metnos.night.notices import News
+from metnos.store import applied
+from metnos.store.db import Database
+from metnos.turn.plan.records import Plan
+from metnos.turn.reminding import Reminding
+
+if TYPE_CHECKING:
+    from metnos.app.house import App
+    from metnos.core.embedding import Embedder
+
+PROJECTION = "episodes"
+AGAIN = 16  # turns that a power cut may have taken out of the episodes again
+_AT_ONCE = 256  # texts that are embedded together
+_BETWEEN_TURNS_S = 0.5  # of CPU that learning may take right after a turn; the next one, or the night, goes on
+_NIGHT_S = 120.0
+_ADVICE = 200  # facts that may be about one plan
+_NO_COUNTS = frozenset({"seed", "stopped", "cpu_s"})
+_STEERING = (Kind.PROCEDURAL, Kind.ANTI)
+
+
+@dataclass(frozen=True)
+class Grimoire:
+    """What is remembered in an open workspace."""
+
+    app: "App"
+    db: Database
+    episodes: Engine
+
+    @classmethod
+    def open(cls, app: "App", db: Database) -> "Grimoire":
+        settings = app.settings
+        folder = app.workspace.episodes
+        return cls(app, db, open_episodes(folder, settings.memory.engine, app.clock, settings.store.busy_timeout_s))
+
+    @cached_property
+    def facts(self) -> Facts:
+        clock = self.app.clock
+        return Facts(self.db, clock, UlidMaker(clock), happenings.tell(self.db, clock))
+
+    @cached_property
+    def mood(self) -> Mood:
+        return Mood(self.db, self.app.clock)
+
+    @cached_property
+    def playbook(self) -> Playbook:
+        path = self.app.workspace.root / "PLAYBOOK.md"
+        return Playbook(path, self.db, self.app.clock, lambda text: poison.screen(text).reason)
+
+    @cached_property
+    def health(self) -> EmbeddingHealth:
+        return EmbeddingHealth(self.db, self.app.clock)
+
+    @cached_property
+    def usefulness(self) -> Usefulness:
+        return Usefulness(self.db, self.app.clock)
+
+    def curator(self, cpu_s: float, embedder: "Embedder | None" = None) -> Curator:
+        """Who consolidates, with so many seconds."""
+        clock = self.app.clock
+        return Curator(
+            self.db,
+            clock,
+            UlidMaker(clock),
+            self.episodes,
+            self.facts,
+            outcome_of=self.outcome,
+            playbook=self._considered,
+            embedder=embedder,
+            numbers=Numbers(curator=CuratorRules(cpu_s=cpu_s)),
+        )
+
+    def dreamer(self) -> Dreamer:
+        return Dreamer(self.episodes, self.facts, self.app.clock, embedder=self.app.embedder)
+
+    # -- taking in
+
+    def catch_up(self) -> int:
+        """Take in every turn that was not taken in yet; returns how many."""
+        medium = self.app.medium
+        offered = medium.pending(PROJECTION, again=AGAIN)
+        todo = applied.unapplied(self.db, PROJECTION, offered)
+        for turn in todo:
+            trace = medium.load(turn)
+            episode = capture.episode_of(trace, self._is_irreversible, self._question(trace))
+            if episode is not None:
+                self.episodes.add([self._felt(episode)], None, None)
+            with self.db.write() as tx:
+                if applied.mark(tx, PROJECTION, turn, trace.closed.isoformat()):
+                    self.usefulness.note(turn, trace.memories)
+        medium.applied(PROJECTION, *offered)
+        if todo and self.curator(_BETWEEN_TURNS_S).tick(len(todo)):
+            self.learn(_BETWEEN_TURNS_S)
+        return len(todo)
+
+    def _question(self, trace: Trace) -> Trace | None:
+        """The turn before, if this one answered what it asked back."""
+        last = trace.plan.get("last")
+        before = self.app.medium.load(last) if last else None
+        return before if capture.answers(trace, before) else None
+
+    def add(self, text: str, tags: Sequence[str] = ()) -> Episode:
+        """Remember what the owner says."""
+        made = self._felt(capture.note(text, UlidMaker(self.app.clock)(), self.app.clock.now(), tags))
+        self.episodes.add([made], None, None)
+        return made
+
+    def _felt(self, episode: Episode) -> Episode:
+        surprise = capture.surprise(episode, self.episodes, self._usual(episode.domain), HOME)
+        curious = replace(episode, curiosity=surprise)
+        return replace(curious, pad=appraisal.affect(curious))
+
+    def _usual(self, domain: str) -> dict[str, Baseline]:
+        known = self.facts.find(kinds=(Kind.BASELINE,), domains=(domain,), count=50)
+        found = {str(fact.data.get("metric")): baseline_of(fact) for fact in known}
+        return {name: each for name, each in found.items() if each is not None}
+
+    def _is_irreversible(self, executor: str) -> bool:
+        return executor in self._irreversible
+
+    @cached_property
+    def _irreversible(self) -> frozenset[str]:
+        usable = self.app.catalog.usable()
+        return frozenset(each.name for each in usable if each.manifest.reversal is Reversal.IRREVERSIBLE)
+
+    def outcome(self, source: str) -> Outcome:
+        """What came after a turn: the owner's word, whether it was taken back, how often it was asked for again."""
+        again = self.app.medium.asked_again(source)
+        if again is None:
+            return appraisal.NO_OUTCOME
+        said = self.app.medium.opinion(source)
+        undone = source in self.app.undo.undone_turns()
+        return Outcome(None if said is None else said.good, undone, again)
+
+    # -- learning
+
+    def learn(self, cpu_s: float, embedder: "Embedder | None" = None) -> dict[str, int]:
+        """Consolidate, or go on with it; what it did, in numbers."""
+        self.usefulness.settle(self.facts, self.episodes, self.outcome)
+        cycle = self.curator(cpu_s, embedder).run()
+        return dict(cycle.counts)
+
+    def _considered(self, heuristics: Sequence[Fact], ticks: int) -> tuple[int, int]:
+        report = self.playbook.consider(heuristics, ticks)
+        return len(report.entered), len(report.left)
+
+    # -- recalling
+
+    def recall(self, text: str, viewer: Viewer, count: int = 10, facts: int = 10) -> Recollection:
+        """What answers a question. By words alone if there is no embedder, or if it fails."""
+        note = ""
+        try:
+            embedder = self.meant()
+        except ModelError as error:
+            embedder, note = None, error.what
+        found = self._recaller(embedder).recall(text, viewer, count=count, facts=facts)
+        return replace(found, notes=(*found.notes, note)) if note else found
+
+    def _recaller(self, embedder: "Embedder | None") -> Recall:
+        return Recall(self.episodes, self.facts, embedder, self.app.clock, mood=self.mood.now)
+
+    def meant(self, most: int = 2 * _AT_ONCE) -> "Embedder | None":
+        """The embedder, after it has worked out what came in since it was last asked: at most so much of it."""
+        embedder = self.app.embedder
+        if embedder is None:
+            return None
+        if self.episodes.space not in (None, embedder.space):
+            return embedder  # another one made what is there: recall says so, and searches by words
+        self.health.require_writable()
+        done = 0
+        while done < most and (missing := self.episodes.missing_vectors(min(_AT_ONCE, most - done))):
+            vectors = embedder.embed([each.text for each in missing])
+            self.episodes.put_vectors([each.id for each in missing], vectors, embedder.space)
+            done += len(missing)
+        return embedder
+
+    def reminding(self) -> Reminding:
+        return Reminding(self._advice, partial(self.recall, count=5, facts=5))
+
+    def _advice(self, plan: Plan, viewer: Viewer) -> list[Fact]:
+        """What is known about how such things are done."""
+        domains = {capture.domain_of([step.executor for step in plan.steps])} if plan.steps else set()
+        if not domains:
+            return []
+        return self.facts.find(kinds=_STEERING, domains=sorted(domains), visible_to=viewer, count=_ADVICE)
+
+
+# -- the night
+
+
+def curate(app: "App") -> Done:
+    """Work out what is new, then consolidate."""
+    counts: dict[str, int] = {}
+    try:
+        embedder = app.grimoire.meant(most=20_000)
+    except ModelError:
+        embedder = None  # the check of the embedder says so; words are enough to learn from
+    counts |= app.grimoire.learn(_NIGHT_S, embedder)
+    app.grimoire.episodes.tend()
+    return Done(counts=counts)
+
+
+def dream(app: "App") -> Done:
+    """Replay and recombine."""
+    seed = int(app.clock.now().timestamp())
+    report = app.grimoire.dreamer().dream(seed, cpu_s=_NIGHT_S)
+    return Done(
+        report.stopped, {name: each for name, each in asdict(report).items() if name not in _NO_COUNTS and each}
+    )
+
+
+def check_embedder(app: "App") -> Done:
+    """Once a week: whether vectors of today still belong to those of last week."""
+    embedder, health = app.embedder, app.grimoire.health
+    if embedder is None or not health.due():
+        return Done()
+    found = health.check(embedder)
+    news = tuple(
+        News("memory", f"the embedder has changed: {reason}", once=f"drift {reason}") for reason in found.reasons
+    )
+    return Done(str(found.state), news=news)

@@ -1,0 +1,114 @@
+"""Searching episodes in SQLite, by vectors and by words.
+
+Rules: a search first takes a few more candidates than are wanted and looks them up; only if too few of them satisfy the
+condition does it look at everything that does. So a condition never costs results, and one that nearly everything
+satisfies costs next to no time. Any text is a safe query: of it only words are taken, each of them quoted.
+
+Does not guarantee that words of languages without blanks between them are found: a run of them is one word.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from metnos.grimoire import episodes_rows as rows
+from metnos.grimoire import vectors
+from metnos.grimoire.episode import Hit, Where
+from metnos.grimoire.episodes_rows import Condition
+from metnos.grimoire.vectors import Held
+from metnos.store.db import Database
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Halves = NDArray[np.float16]
+
+HAS_TAG = "EXISTS (SELECT 1 FROM json_each(tags) WHERE value IN ({}))"
+
+_WIDER = 8  # by how much more is asked for when too few candidates satisfy the condition
+_SPARE = 8  # candidates more than twice as many as wanted, if there is a condition: most hold for nearly everything
+_WIDEST = 4_096  # candidates at most: beyond, looking at everything that satisfies the condition costs no more
+_WORDS = 64  # of a query at most: a page of text asks for nothing more exactly than its first words
+_CHUNK = 4_096
+
+Found = list[tuple[int, float]]  # `seq` and score, the best first
+
+
+def nearest(db: Database, held: Held, query: "Halves", count: int, where: Where) -> list[Hit]:
+    """By cosine."""
+
+    def candidates(many: int) -> Found:
+        keys, found = held.nearest(query, many)
+        return list(zip(keys.tolist(), found.tolist(), strict=True))
+
+    def all_of(condition: Condition) -> Found:
+        keys, found = vectors.exact(_vectors_where(db, condition), query, count)
+        return list(zip(keys.tolist(), found.tolist(), strict=True))
+
+    return _sift(db, candidates, all_of, count, where)
+
+
+def matching(db: Database, text: str, count: int, where: Where) -> list[Hit]:
+    """By words."""
+    query = " OR ".join(f'"{word}"' for word in words_of(text))
+    if not query:
+        return []
+
+    def candidates(many: int) -> Found:
+        sql = "SELECT rowid, -rank FROM episodes_text WHERE episodes_text MATCH ? ORDER BY rank LIMIT ?"
+        return db.query(sql, (query, many))
+
+    def all_of(condition: Condition) -> Found:
+        sql = f"""SELECT seq, -rank FROM episodes_text t JOIN episodes ON seq = t.rowid
+            WHERE episodes_text MATCH ? AND {condition.sql or "1"} ORDER BY rank LIMIT ?"""  # noqa: S608 -- our own words
+        return db.query(sql, (query, *condition.values, count))
+
+    return _sift(db, candidates, all_of, count, where)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a query, each once: letters, digits and the signs that go with them."""
+    plain = "".join(each if each.isalnum() or unicodedata.category(each)[0] == "M" else " " for each in text.lower())
+    return list(dict.fromkeys(plain.split()))[:_WORDS]
+
+
+def _sift(
+    db: Database, candidates: Callable[[int], Found], all_of: Callable[[Condition], Found], count: int, where: Where
+) -> list[Hit]:
+    """The best that satisfy the condition. ``all_of`` looks at every one that does."""
+    if count <= 0:
+        return []
+    condition = rows.condition(where, has_tag=HAS_TAG)
+    many = 2 * count + _SPARE if condition.sql else count
+    while many <= max(_WIDEST, count):
+        found = candidates(many)
+        hits = _looked_up(db, found, condition, count)
+        if len(hits) == count or len(found) < many:
+            return hits
+        many *= _WIDER
+    return _looked_up(db, all_of(condition), condition, count)
+
+
+def _looked_up(db: Database, found: Found, condition: Condition, count: int) -> list[Hit]:
+    """Those that are still there and satisfy the condition."""
+    known: dict[int, str] = {}
+    for start in range(0, len(found), _CHUNK):
+        part = [key for key, _ in found[start : start + _CHUNK]]
+        sql = f"SELECT seq, id FROM episodes WHERE seq IN ({rows.marks(len(part))})"  # noqa: S608 -- our own words
+        if condition.sql:
+            sql += f" AND {condition.sql}"
+        known.update(db.query(sql, (*part, *condition.values)))
+    return [Hit(known[key], score) for key, score in found if key in known][:count]
+
+
+def _vectors_where(db: Database, condition: Condition) -> Iterator[list[tuple[int, bytes]]]:
+    """Every vector of an episode that satisfies the condition, in chunks."""
+    sql = f"""SELECT seq, vector FROM episodes CROSS JOIN vectors ON episode = seq
+        WHERE space = (SELECT id FROM spaces WHERE current = 1)
+        AND seq > ? AND {condition.sql or "1"} ORDER BY seq LIMIT ?"""  # noqa: S608 -- our own words
+    after = 0
+    with db.read() as tx:
+        while chunk := tx.query(sql, (after, *condition.values, _CHUNK)):
+            yield chunk
+            after = chunk[-1][0]

@@ -1,0 +1,324 @@
+"""Episodes in SQLite: rows, words by FTS5, vectors searched in this process (see `episodes_search` and `vectors`).
+
+Rules: see `episodes`. Removing deletes, merges the segments of the full text into one without what was removed,
+overwrites the side index, writes the file anew and empties its log; if it is killed on the way, the next one to open
+the store finishes it. Writing anew is what makes sure: SQLite overwrites what it deletes, but it may have left copies
+where it once moved rows from page to page.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metnos.core import files
+from metnos.core.clock import Clock, to_text
+from metnos.core.embedding import Space
+from metnos.core.errors import StoreBusy, StoreError
+from metnos.grimoire import episodes as contract
+from metnos.grimoire import episodes_folder
+from metnos.grimoire import episodes_rows as rows
+from metnos.grimoire import episodes_search as searching
+from metnos.grimoire.episode import Episode, Hit, Mark, Where
+from metnos.grimoire.episodes import ANY
+from metnos.grimoire.episodes_schema import MIGRATIONS
+from metnos.grimoire.episodes_search import HAS_TAG
+from metnos.grimoire.vectors import VectorSearch
+from metnos.grimoire.vectors_side import IndexRules
+from metnos.store.compact import compact
+from metnos.store.db import Database, Transaction, Value
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    Halves = NDArray[np.float16]
+
+FILE = "episodes.db"
+
+_SPACE = "model, version, preprocess_hash, dim"
+_INSERT = f"INSERT INTO episodes ({rows.LIST}) VALUES ({rows.marks(len(rows.COLUMNS))})"  # noqa: S608 -- our own words
+_VECTOR = "INSERT INTO vectors (episode, space, made, vector) VALUES (?, ?, ?, ?)"
+_IDS = "(SELECT value FROM json_each(?))"
+
+
+class SqliteEpisodes:
+    """The contract of `episodes.Engine`, in one SQLite file."""
+
+    def __init__(
+        self, folder: Path, clock: Clock, busy_timeout_s: float = 10.0, index: IndexRules | None = None
+    ) -> None:
+        files.private_folder(folder)
+        self._folder = folder
+        self._clock = clock
+        self._busy_timeout_s = busy_timeout_s
+        self._db = Database(folder / FILE, MIGRATIONS, busy_timeout_s=busy_timeout_s, clock=clock)
+        self._search = VectorSearch(self._db, folder, index or IndexRules())
+        if self._db.first("SELECT 1 FROM to_scrub") is not None:
+            self._scrub()
+
+    # -- taking in
+
+    def add(
+        self, episodes: Sequence[Episode], vectors: "Vectors | None" = None, space: Space | None = None
+    ) -> list[str]:
+        if vectors is not None and space is None:
+            raise StoreError("vectors without their space cannot be kept")
+        kept = None if vectors is None or space is None else contract.halves(vectors, len(episodes), space)
+        with self._db.write() as tx:
+            fresh = contract.new_ones(episodes, *_known(tx, episodes))
+            first = _last_seq(tx) + 1
+            taken = [rows.to_row(episodes[place], first + offset) for offset, place in enumerate(fresh)]
+            _insert(tx, taken)
+            if kept is not None and space is not None and fresh:
+                number = self._space_number(tx, space)
+                self._insert_vectors(
+                    tx, number, [(row[0], kept[place]) for row, place in zip(taken, fresh, strict=True)]
+                )
+        return [row[1] for row in taken]
+
+    def put_vectors(self, ids: Sequence[str], vectors: "Vectors", space: Space) -> None:
+        kept = contract.halves(vectors, len(ids), space)
+        with self._db.write() as tx:
+            number = self._space_number(tx, space)
+            bare = _seqs(tx, ids, "AND embedded = 0")
+            # Of an id that is named twice the first one counts.
+            chosen = {bare[each]: kept[place] for place, each in reversed(list(enumerate(ids))) if each in bare}
+            self._insert_vectors(tx, number, list(chosen.items()))
+
+    def replace_vectors(self, batches: "Iterator[tuple[Sequence[str], Vectors]]", space: Space) -> None:
+        with self._db.write() as tx:
+            # What an earlier attempt gathered before it was killed, or another one that goes on: the last one wins.
+            tx.execute("DELETE FROM spaces WHERE current = 0")
+            number = self._insert_space(tx, space, current=False)
+        for ids, vectors in batches:
+            kept = contract.halves(vectors, len(ids), space)
+            with self._db.write() as tx:
+                _require_gathering(tx, number)
+                seqs = _seqs(tx, ids)
+                made = to_text(self._clock.now())
+                values = [
+                    (seqs[key], number, made, row.tobytes()) for key, row in zip(ids, kept, strict=True) if key in seqs
+                ]
+                tx.execute_many(_VECTOR.replace("INSERT", "INSERT OR REPLACE", 1), values)
+        with self._db.write() as tx:
+            _require_gathering(tx, number)
+            tx.execute("DELETE FROM spaces WHERE id <> ?", (number,))
+            tx.execute("UPDATE spaces SET current = 1 WHERE id = ?", (number,))
+            tx.execute("DELETE FROM side_index")
+            tx.execute("UPDATE episodes SET embedded = EXISTS (SELECT 1 FROM vectors WHERE episode = seq)")
+        self._search.scrub()
+
+    def mark(self, marks: Sequence[Mark]) -> None:
+        with self._db.write() as tx:
+            for each in marks:
+                sets, adds = rows.changes(each), rows.additions(each)
+                parts = [f"{name} = ?" for name in sets] + [f"{name} = {name} + ?" for name in adds]
+                if parts:
+                    sql = f"UPDATE episodes SET {', '.join(parts)} WHERE id = ?"  # noqa: S608 -- our own words
+                    tx.execute(sql, (*sets.values(), *adds.values(), rows.storable(each.id)))
+
+    # -- reading
+
+    @property
+    def space(self) -> Space | None:
+        row = self._db.first(f"SELECT {_SPACE} FROM spaces WHERE current = 1")  # noqa: S608 -- our own words
+        return None if row is None else Space(*row)
+
+    def get(self, ids: Sequence[str]) -> list[Episode]:
+        found = self._db.query(f"SELECT {rows.LIST} FROM episodes WHERE id IN {_IDS}", (_listed(ids),))  # noqa: S608
+        known = {row[1]: rows.from_row(row) for row in found}
+        return [known[each] for each in ids if each in known]
+
+    def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
+        import numpy as np
+
+        found = self._db.query(
+            f"""SELECT e.id, v.vector FROM episodes e JOIN vectors v ON v.episode = e.seq
+                JOIN spaces s ON s.id = v.space AND s.current = 1 WHERE e.id IN {_IDS}""",  # noqa: S608 -- ours
+            (_listed(ids),),
+        )
+        return {key: np.frombuffer(vector, dtype=np.float16).astype(np.float32) for key, vector in found}
+
+    def select(self, where: Where, *, after: int = 0, count: int = 1000, newest_first: bool = False) -> list[Episode]:
+        beyond, order = ("<", "DESC") if newest_first else (">", "ASC")
+        condition = rows.condition(where, has_tag=HAS_TAG)
+        parts = [each for each in (condition.sql, f"seq {beyond} ?" if after or not newest_first else "") if each]
+        values: tuple[Value, ...] = (*condition.values, *((after,) if after or not newest_first else ()), count)
+        sql = f"SELECT {rows.LIST} FROM episodes WHERE {' AND '.join(parts) or '1'} ORDER BY seq {order} LIMIT ?"  # noqa: S608
+        return [rows.from_row(row) for row in self._db.query(sql, values)]
+
+    def around(self, id: str, before: int, after: int) -> list[Episode]:  # noqa: A002 -- what it is
+        side = (
+            f"SELECT {rows.LIST} FROM episodes WHERE session = (SELECT session FROM episodes WHERE id = ?)"  # noqa: S608
+            " AND session <> '' AND seq {0} (SELECT seq FROM episodes WHERE id = ?) ORDER BY seq {1} LIMIT ?"
+        )
+        key = rows.storable(id)
+        with self._db.read() as tx:
+            earlier = tx.query(side.format("<", "DESC"), (key, key, before))
+            later = tx.query(side.format(">", "ASC"), (key, key, after))
+        return [rows.from_row(row) for row in [*earlier[::-1], *later]]
+
+    def count(self, where: Where = ANY) -> int:
+        condition = rows.condition(where, has_tag=HAS_TAG)
+        row = self._db.first(f"SELECT count(*) FROM episodes WHERE {condition.sql or '1'}", condition.values)  # noqa: S608
+        return 0 if row is None else int(row[0])
+
+    def missing_vectors(self, count: int) -> list[Episode]:
+        sql = f"SELECT {rows.LIST} FROM episodes WHERE embedded = 0 ORDER BY seq LIMIT ?"  # noqa: S608 -- our own words
+        return [rows.from_row(row) for row in self._db.query(sql, (count,))]
+
+    # -- searching
+
+    def nearest(self, vector: "Vectors", count: int, where: Where = ANY, *, space: Space | None = None) -> list[Hit]:
+        held = self._search.now()
+        if held is None:
+            return []
+        query = contract.query_of(vector, held.space, space)
+        return searching.nearest(self._db, held, query, count, where)
+
+    def matching(self, text: str, count: int, where: Where = ANY) -> list[Hit]:
+        return searching.matching(self._db, text, count, where)
+
+    # -- removing
+
+    def remove(self, ids: Sequence[str]) -> int:
+        episodes_folder.drop_copies(self._folder, "sqlite")
+        with self._db.write() as tx:
+            tx.query("PRAGMA secure_delete = ON")
+            seqs = _seqs(tx, ids)
+            if seqs:
+                tx.execute("INSERT OR IGNORE INTO to_scrub (one) VALUES (1)")
+                listed = json.dumps(list(seqs.values()))
+                # In the way of FTS5, which does not keep the text: it must be told what the row held.
+                tx.execute(
+                    f"""INSERT INTO episodes_text (episodes_text, rowid, text)
+                        SELECT 'delete', seq, text FROM episodes WHERE seq IN {_IDS}""",  # noqa: S608 -- our own words
+                    (listed,),
+                )
+                tx.execute(f"DELETE FROM episodes WHERE seq IN {_IDS}", (listed,))  # noqa: S608 -- our own words
+                tx.execute("INSERT INTO episodes_text (episodes_text) VALUES ('optimize')")
+        if self._db.first("SELECT 1 FROM to_scrub") is not None:
+            self._scrub()
+        return len(seqs)
+
+    def _scrub(self) -> None:
+        """Make what was removed unfindable in the files."""
+        self._search.scrub()
+        compact(self._db.path, self._busy_timeout_s)
+        busy = self._db.first("PRAGMA wal_checkpoint(TRUNCATE)")
+        if busy is None or busy[0]:
+            raise StoreBusy(
+                f"what was removed is gone from {self._db.path}, but its log still holds it: another program reads it",
+                fix="Close the other program and try again, or start Metnos again: it is emptied then.",
+            )
+        with self._db.write() as tx:
+            tx.execute("DELETE FROM to_scrub")
+
+    def tend(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        return self._search.tend(stop)
+
+    def close(self) -> None:
+        self._search.forget()
+        self._db.close()
+
+    # -- moving
+
+    def frozen(self) -> AbstractContextManager[object]:
+        return self._db.write()
+
+    def last_seq(self) -> int:
+        with self._db.read() as tx:
+            return _last_seq(tx)
+
+    def found(self, space: Space | None, last_seq: int) -> None:
+        with self._db.write() as tx:
+            if space is not None:
+                self._space_number(tx, space)
+            if last_seq > _last_seq(tx):
+                tx.execute("DELETE FROM sqlite_sequence WHERE name = 'episodes'")
+                tx.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('episodes', ?)", (last_seq,))
+
+    def copy_in(self, episodes: Sequence[Episode], halves: "Sequence[Halves | None]") -> None:
+        with self._db.write() as tx:
+            fresh = contract.new_ones(episodes, *_known(tx, episodes))
+            _insert(tx, [rows.to_row(episodes[place], episodes[place].seq) for place in fresh])
+            given = [(episodes[place].seq, half) for place in fresh if (half := halves[place]) is not None]
+            if given:
+                current = tx.first("SELECT id FROM spaces WHERE current = 1")
+                if current is None:
+                    raise StoreError("vectors cannot be copied into a store that has no space yet")
+                self._insert_vectors(tx, int(current[0]), given)
+
+    def halves_of(self, episodes: Sequence[Episode]) -> "list[Halves | None]":
+        import numpy as np
+
+        found = self._db.query(
+            f"""SELECT episode, vector FROM vectors
+                WHERE space = (SELECT id FROM spaces WHERE current = 1) AND episode IN {_IDS}""",  # noqa: S608 -- ours
+            (json.dumps([each.seq for each in episodes]),),
+        )
+        known = {seq: np.frombuffer(vector, dtype=np.float16) for seq, vector in found}
+        return [known.get(each.seq) for each in episodes]
+
+    # -- inside
+
+    def _space_number(self, tx: Transaction, space: Space) -> int:
+        """The number of the current space, which the given one must be; the first one to come becomes it."""
+        row = tx.first(f"SELECT id, {_SPACE} FROM spaces WHERE current = 1")  # noqa: S608 -- our own words
+        if row is None:
+            return self._insert_space(tx, space, current=True)
+        contract.require_same(Space(*row[1:]), space)
+        return int(row[0])
+
+    def _insert_space(self, tx: Transaction, space: Space, *, current: bool) -> int:
+        tx.execute(
+            f"INSERT INTO spaces ({_SPACE}, current, ts) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 -- our own words
+            (space.model, space.version, space.preprocess_hash, space.dim, current, to_text(self._clock.now())),
+        )
+        row = tx.first("SELECT last_insert_rowid()")
+        return 0 if row is None else int(row[0])
+
+    def _insert_vectors(self, tx: Transaction, space: int, given: "Sequence[tuple[int, Halves]]") -> None:
+        made = to_text(self._clock.now())
+        tx.execute_many(_VECTOR, [(seq, space, made, half.tobytes()) for seq, half in given])
+        tx.execute_many("UPDATE episodes SET embedded = 1 WHERE seq = ?", [(seq,) for seq, _ in given])
+
+
+def _insert(tx: Transaction, taken: Sequence[rows.Row]) -> None:
+    tx.execute_many(_INSERT, taken)
+    tx.execute_many("INSERT INTO episodes_text (rowid, text) VALUES (?, ?)", [(row[0], row[-2]) for row in taken])
+
+
+def _known(tx: Transaction, episodes: Sequence[Episode]) -> tuple[set[str], set[str]]:
+    """Which of the ids and sources are here."""
+    ids = tx.query(f"SELECT id FROM episodes WHERE id IN {_IDS}", (_listed([each.id for each in episodes]),))  # noqa: S608
+    sources = tx.query(
+        f"SELECT source FROM episodes WHERE source <> '' AND source IN {_IDS}",  # noqa: S608 -- our own words
+        (_listed([each.source for each in episodes if each.source]),),
+    )
+    return {key for (key,) in ids}, {source for (source,) in sources}
+
+
+def _seqs(tx: Transaction, ids: Sequence[str], more: str = "") -> dict[str, int]:
+    found = tx.query(f"SELECT id, seq FROM episodes WHERE id IN {_IDS} {more}", (_listed(ids),))  # noqa: S608 -- ours
+    return dict(found)
+
+
+def _last_seq(tx: Transaction) -> int:
+    row = tx.first("SELECT seq FROM sqlite_sequence WHERE name = 'episodes'")
+    return 0 if row is None else int(row[0])
+
+
+def _require_gathering(tx: Transaction, number: int) -> None:
+    if tx.first("SELECT 1 FROM spaces WHERE id = ? AND current = 0", (number,)) is None:
+        raise StoreError(
+            "another re-embedding of the episodes has begun since; this one was given up and changed nothing",
+            fix="Wait for the other one to end.",
+        )
+
+
+def _listed(values: Sequence[str]) -> str:
+    return json.dumps([rows.storable(each) for each in values], ensure_ascii=False)

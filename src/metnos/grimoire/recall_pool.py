@@ -1,0 +1,223 @@
+"""How relevant each of a few hundred candidates is to a question. Pure.
+
+Words: BM25 over a candidate together with its neighbours in the conversation, in which nearer turns count more; so a
+question that was asked in one turn and answered in the next is found by both. What a word weighs is not asked of the
+store: the store's own scores say it, as the least squares over what was found by words. Meaning: the cosine, likewise
+with the neighbours, as far as it stands out from what merely shares a word. Both go from 0 to 1 over the candidates and
+are mixed; the further the nearest one stands out, the more meaning counts.
+
+Does not guarantee a score that can be compared between two questions: only `Signals.coverage` and `nearness` can.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from metnos.core.decay import HalfLife
+from metnos.grimoire.question import Question, Span
+from metnos.grimoire.recall_rules import Candidate, Rules, Signals
+from metnos.grimoire.stem import stem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[Any]
+
+_DAY = timedelta(days=1)
+_PREFIX = 3  # letters that a word shares with its stem at least
+_FEW = 20  # candidates found by words; fewer say nothing about what is usual
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The candidates, what the store said about them, and who stands beside whom."""
+
+    candidates: Sequence[Candidate]
+    words: Mapping[str, float]  # scores of those that were found by words
+    cosines: Mapping[str, float]  # of those that have a vector
+    beside: Mapping[tuple[str, str], int]  # of two in a conversation, how far the second one comes after the first
+
+
+def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
+    """For each candidate, in their order, what speaks for it."""
+    import numpy as np
+
+    if not pool.candidates:
+        return []
+    near = _neighbours(pool, rules)
+    words, coverage = _by_words(question, pool, near, rules)
+    meaning, nearness = _by_meaning(pool, near)
+    share = meaning_share(float(nearness.max()), len(pool.candidates), rules) if pool.cosines else 0.0
+    if not words.any():
+        share = 1.0
+    named = np.array([float(_is_named(each, question.names)) for each in pool.candidates])
+    named *= float(not named.all())  # where everybody is named, nobody stands out
+    timed = np.array([in_time(each.ts, question.spans, rules) for each in pool.candidates])
+    extra = rules.named * named.any() + rules.timed * bool(question.spans)
+    mixed = (1 - share) * words + share * meaning
+    relevance = (mixed + rules.named * named + rules.timed * timed) / (1 + extra)
+    return [
+        Signals(
+            *map(float, row),
+            passed=_passed(row[5], row[6], row[4] if not question.words else 0.0, rules),
+        )
+        for row in np.column_stack([relevance, words, meaning, named, timed, coverage, nearness])
+    ]
+
+
+def meaning_share(nearness: float, count: int, rules: Rules) -> float:
+    """How much meaning counts against words: more, the further the nearest stands out beyond what chance brings.
+
+    The greatest of ``count`` numbers of a normal distribution lies about sqrt(2 ln count) deviations out.
+    """
+    chance = math.sqrt(2 * math.log(max(2, count)))
+    return min(
+        rules.meaning_most, max(rules.meaning_least, rules.meaning_least + rules.meaning_gain * (nearness - chance))
+    )
+
+
+def in_time(ts: datetime, spans: Sequence[Span], rules: Rules) -> float:
+    """1 in a time that is spoken of, less and less after it, since things are told later; 0 before it."""
+    best = 0.0
+    for span in spans:
+        if span.since is not None and ts < span.since:
+            continue
+        if span.until is None or ts < span.until:
+            return 1.0
+        own = (span.until - span.since) / _DAY if span.since is not None else 0.0
+        best = max(best, HalfLife(max(rules.told_days, own)).factor((ts - span.until) / _DAY))
+    return best
+
+
+def _passed(coverage: float, nearness: float, timed: float, rules: Rules) -> str:
+    if coverage >= rules.coverage:
+        return f"{coverage:.0%} of the question's words by weight are in it or beside it"
+    if nearness >= rules.nearness:
+        return f"its meaning is {nearness:.1f} deviations nearer than usual"
+    return "it lies in the time that was asked for" if timed > 0 else ""
+
+
+# -- words
+
+
+def _by_words(question: Question, pool: Pool, near: "Floats", rules: Rules) -> "tuple[Floats, Floats]":
+    """Scores from 0 to 1, and which share of the question's words is there."""
+    import numpy as np
+
+    stems = list(dict.fromkeys(stem(word) for word in question.words))
+    if not stems:
+        nothing = np.zeros(len(pool.candidates))
+        return nothing, nothing
+    counts = _counts([each.text for each in pool.candidates], stems)
+    lengths = np.array([1 + each.text.count(" ") for each in pool.candidates], dtype=float)
+    weights = _weights(counts, lengths, pool, rules)
+    seen = counts + near @ counts
+    scores = _saturated(seen, lengths + near @ lengths, rules) @ weights
+    most = scores.max()
+    total = weights.sum()
+    covered = np.minimum(1.0, seen) @ weights / total if total > 0 else np.zeros(len(scores))
+    return (scores / most if most > 0 else scores), covered
+
+
+def _counts(texts: Sequence[str], stems: Sequence[str]) -> "Floats":
+    """How often each stem is in each text."""
+    import numpy as np
+
+    places = {each: place for place, each in enumerate(stems)}
+    starts = sorted({re.escape(each[:_PREFIX]) for each in stems})
+    pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(starts)})[^\W_]*")
+    counts = np.zeros((len(texts), len(stems)))
+    for row, text in enumerate(texts):
+        for word in pattern.findall(text.lower()):
+            place = places.get(stem(word))
+            if place is not None:
+                counts[row, place] += 1
+    return counts
+
+
+def _saturated(counts: "Floats", lengths: "Floats", rules: Rules) -> "Floats":
+    """BM25's curve: the second time a word says less than the first, and less in a long text."""
+    usual = rules.saturation * (1 - rules.length + rules.length * lengths / lengths.mean())
+    made: Floats = counts * (rules.saturation + 1) / (counts + usual[:, None])
+    return made
+
+
+def _weights(counts: "Floats", lengths: "Floats", pool: Pool, rules: Rules) -> "Floats":
+    """What each word weighs: such that what was found by words has the scores that the store gave it.
+
+    A word that none of them has weighs as much as the heaviest: it is rarer than all that were found.
+    """
+    import numpy as np
+
+    found = [place for place, each in enumerate(pool.candidates) if each.id in pool.words]
+    there = counts.any(axis=0)
+    if not found or not there.any():
+        return np.ones(counts.shape[1])
+    curve = _saturated(counts, lengths, rules)[found][:, there]
+    given = np.array([pool.words[pool.candidates[place].id] for place in found])
+    # A little weight on being equal keeps two words that always come together from sharing unevenly.
+    ridge = math.sqrt(1e-3 * len(found)) * np.eye(curve.shape[1])
+    middle = float(given.mean())
+    solved = np.linalg.lstsq(
+        np.vstack([curve, ridge]), np.concatenate([given, middle * ridge.sum(axis=1)]), rcond=None
+    )[0]
+    weights = np.full(counts.shape[1], max(float(solved.max()), 1e-9))
+    weights[there] = np.maximum(solved, 0.0)
+    return weights
+
+
+# -- meaning
+
+
+def _by_meaning(pool: Pool, near: "Floats") -> "tuple[Floats, Floats]":
+    """Scores from 0 to 1, and by how many deviations each is nearer than what merely shares a word."""
+    import numpy as np
+
+    count = len(pool.candidates)
+    if not pool.cosines:
+        return np.zeros(count), np.zeros(count)
+    has = np.array([each.id in pool.cosines for each in pool.candidates])
+    cosines = np.array([pool.cosines.get(each.id, 0.0) for each in pool.candidates])
+    shares = has & np.array([each.id in pool.words for each in pool.candidates])
+    usual = cosines[shares if shares.sum() >= _FEW else has]
+    middle, spread = float(np.median(usual)), max(float(usual.std()), 1e-3)
+    apart = np.where(has, cosines - middle, 0.0)  # of what has no vector nothing is known
+    seen = apart + near @ apart
+    least, most = float(seen.min()), float(seen.max())
+    return (seen - least) / max(most - least, 1e-9), apart / spread
+
+
+# -- neighbours, and who is meant
+
+
+def _neighbours(pool: Pool, rules: Rules) -> "Floats":
+    """A row for each candidate: how much of every other one is seen with it."""
+    import numpy as np
+
+    places = {each.id: place for place, each in enumerate(pool.candidates)}
+    near = np.zeros((len(places), len(places)))
+    for (one, other), distance in pool.beside.items():
+        shares = rules.after if distance > 0 else rules.before
+        if 0 < abs(distance) <= len(shares) and one in places and other in places:
+            near[places[one], places[other]] = shares[abs(distance) - 1]
+    return near
+
+
+def _is_named(candidate: Candidate, names: Sequence[str]) -> bool:
+    said_by, separator, _ = candidate.text.partition(":")
+    return candidate.sender.lower() in names or (bool(separator) and said_by.lower() in names)
+
+
+def likeness(vectors: Mapping[str, "Floats"], candidates: Sequence[Candidate]) -> list[list[float]]:
+    """How alike any two are: the cosine; without vectors, whether they say the same."""
+    import numpy as np
+
+    size = next((len(each) for each in vectors.values()), 0)
+    if not size:
+        return [[float(one.text == other.text) for other in candidates] for one in candidates]
+    rows = np.array([vectors.get(each.id, np.zeros(size)) for each in candidates])
+    made: list[list[float]] = (rows @ rows.T).tolist()
+    return made

@@ -1,0 +1,242 @@
+"""How memories are ordered for a question: four factors, with relevance as the gate. Pure rules, without I/O.
+
+Every factor lies in [0, 1]:
+
+- relevance: a convex mix of how well the words match and how near the meaning is, each from 0 for the least to 1 for
+  the best candidate, seen together with its neighbours in the conversation; who is named and which time is spoken of
+  count too (`recall_pool` reckons it);
+- recency: what is left after the time since it happened or last proved useful, counted from the newest candidate that
+  passed, so that a question about long ago is still answered with the latest of that time;
+- importance: as judged; for a fact its quality;
+- affect: how well its feeling fits the mood, one half where either is neutral. Every so many places the opposite
+  counts, so that a bad mood does not only remember bad things.
+
+Rules: the three other factors never bring in what is not relevant. Place by place, only those are compared whose
+relevance is within `Rules.band` of the best one left; among them the four factors, less likeness to what was chosen
+already, decide. What does not pass the floor is not there: a question that nothing answers gets nothing. Where a memory
+comes from discounts it, and what ended badly counts a fifth more.
+
+Does not guarantee that what passes the floor answers the question: words and meaning are all it sees.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from metnos.core.decay import HalfLife, clamp01, days_between
+from metnos.grimoire.affect import Pad
+from metnos.grimoire.episode import Episode, Provenance, Scope, Viewer, Where
+
+# Seed 003: vault 1.0, clade 0.80, lethe 0.50, market 0.60. Of what it does not name: an heir's memories are as near as
+# the clade's; what came by a query of the hub has a source that one can name, as what was bought has; a dream is no
+# experience; what a death taught is the dearest signal there is.
+DISCOUNTS: Mapping[Provenance, float] = {
+    Provenance.SELF: 1.0,
+    Provenance.OWNER: 1.0,
+    Provenance.DEATH: 1.0,
+    Provenance.CLADE: 0.80,
+    Provenance.TESTAMENT: 0.80,
+    Provenance.ARCHIVE: 0.80,
+    Provenance.QUERY: 0.60,
+    Provenance.MARKET: 0.60,
+    Provenance.LETHE: 0.50,
+    Provenance.DREAM: 0.50,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The numbers of recall; seed 003 where it names one, else chosen, with the reason beside it."""
+
+    # -- the four factors (seed 003)
+    relevance: float = 0.40
+    recency: float = 0.20
+    importance: float = 0.25
+    affect: float = 0.15
+    bloodstain: float = 1.2
+    half_life_days: float = 30.0  # a month: this week stands out from last season, and today from last week a little
+    contrarian: int = 5  # every fifth place is chosen against the mood
+    band: float = 0.10  # relevance nearer than this is the same: the arms agree no better about one text said twice
+    likeness: float = 0.25  # what complete likeness to a chosen memory costs: as much as importance may bring
+
+    # -- candidates: a few hundred, so that the cost does not grow with what is stored
+    by_words: int = 160
+    by_meaning: int = 80
+    by_time: int = 40
+    seeds: int = 24  # of the best, the neighbours in the conversation are looked at too
+
+    # -- words, seen with their neighbours: nearer turns count more, and an answer follows its question
+    before: tuple[float, ...] = (0.6, 0.3)
+    after: tuple[float, ...] = (0.4, 0.2)
+    saturation: float = 1.2  # k1 and b of BM25, as the full text has them
+    length: float = 0.75
+
+    # -- the mix
+    meaning_least: float = 0.30  # the share of meaning when the nearest stands out no more than chance would have it
+    meaning_most: float = 0.70
+    meaning_gain: float = 0.15  # for each standard deviation beyond
+    named: float = 0.10  # for being said by somebody whom the question names
+    timed: float = 0.25  # for lying in the time that the question names
+    told_days: float = 7.0  # things are told after they happened: after so long, or the time's own length, half counts
+
+    # -- the floor
+    coverage: float = 0.25
+    nearness: float = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What may be recalled, as far as the order depends on it; an episode or a fact."""
+
+    id: str
+    text: str
+    ts: datetime  # when it happened, or was last found true
+    seq: int = 0
+    session: str = ""
+    sender: str = ""
+    importance: float = 0.0
+    pad: Pad = field(default_factory=Pad)
+    provenance: Provenance = Provenance.SELF
+    bloodstain: bool = False
+    belief: float = 1.0  # how far a fact is believed
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What speaks for the relevance of a candidate."""
+
+    relevance: float
+    words: float  # from 0 to 1, of the best
+    meaning: float  # from 0 to 1, of the nearest
+    named: float
+    timed: float
+    coverage: float  # which share of the question's words, by weight, is in it or beside it
+    nearness: float  # by how many standard deviations it is nearer than the rest; 0 without an embedder
+    passed: str  # why it passed the floor; empty if it did not
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """The four factors, what multiplied them, and what they make together."""
+
+    relevance: float
+    recency: float
+    importance: float
+    affect: float
+    discount: float
+    boost: float
+    score: float
+
+
+# -- one factor each
+
+
+def recency(ts: datetime, newest: datetime, rules: Rules) -> float:
+    return HalfLife(rules.half_life_days).factor(days_between(ts, newest))
+
+
+def congruence(pad: Pad, mood: Pad) -> float:
+    """How well a feeling fits a mood: the cosine between them, from 0 to 1; weak feelings and moods say little."""
+    one = (pad.pleasure, pad.arousal, pad.dominance)
+    other = (mood.pleasure, mood.arousal, mood.dominance)
+    lengths = math.hypot(*one), math.hypot(*other)
+    if not all(lengths):
+        return 0.5
+    cosine = sum(a * b for a, b in zip(one, other, strict=True)) / (lengths[0] * lengths[1])
+    return clamp01(0.5 + 0.5 * cosine * min(1.0, lengths[0]) * min(1.0, lengths[1]))
+
+
+def discount(candidate: Candidate) -> float:
+    return DISCOUNTS[candidate.provenance] * clamp01(candidate.belief)
+
+
+def factors(
+    candidate: Candidate, relevance: float, newest: datetime, mood: Pad, rules: Rules, *, contrarian: bool
+) -> Factors:
+    """All four, and the score that they make."""
+    fits = congruence(candidate.pad, mood)
+    values = (
+        clamp01(relevance),
+        recency(candidate.ts, newest, rules),
+        clamp01(candidate.importance),
+        1 - fits if contrarian else fits,
+    )
+    weights = (rules.relevance, rules.recency, rules.importance, rules.affect)
+    less, more = discount(candidate), rules.bloodstain if candidate.bloodstain else 1.0
+    score = sum(weight * value for weight, value in zip(weights, values, strict=True))
+    return Factors(*values, discount=less, boost=more, score=less * more * score)
+
+
+# -- the order
+
+
+def order(
+    candidates: Sequence[Candidate],
+    signals: Sequence[Signals],
+    alike: Sequence[Sequence[float]],
+    mood: Pad,
+    count: int,
+    rules: Rules,
+) -> list[tuple[int, Factors]]:
+    """Which of the candidates, the first one first, and their factors. ``alike`` says how alike any two are."""
+    left = [place for place, each in enumerate(signals) if each.passed]
+    if not left:
+        return []
+    newest = max(candidates[place].ts for place in left)
+    weights = {place: _gate(candidates[place], signals[place], rules) for place in left}
+    left.sort(key=lambda place: -weights[place])
+    chosen: list[tuple[int, Factors]] = []
+    while left and len(chosen) < count:
+        against = rules.contrarian > 0 and len(chosen) % rules.contrarian == rules.contrarian - 1
+        floor = weights[left[0]] - rules.band
+        best: tuple[float, int, Factors] | None = None
+        for place in left:
+            if weights[place] < floor:
+                break
+            made = factors(candidates[place], signals[place].relevance, newest, mood, rules, contrarian=against)
+            twin = max((alike[place][other] for other, _ in chosen), default=0.0)
+            worth = made.score - rules.likeness * max(0.0, twin)
+            if best is None or worth > best[0]:
+                best = worth, place, made
+        if best is None:
+            raise AssertionError("the first one left is always within its own band")
+        chosen.append((best[1], best[2]))
+        left.remove(best[1])
+    return chosen
+
+
+def _gate(candidate: Candidate, signals: Signals, rules: Rules) -> float:
+    """Relevance as the gate sees it: discounted by where it comes from, and raised where something ended badly."""
+    return signals.relevance * discount(candidate) * (rules.bloodstain if candidate.bloodstain else 1.0)
+
+
+# -- who may be reminded of what
+
+
+def may_see(episode: Episode, viewer: Viewer) -> bool:
+    """Whether whoever asks may be reminded of it; the same rule that the stores follow."""
+    if episode.scope == Scope.SENDER:
+        return episode.sender == viewer.sender
+    if episode.scope == Scope.SESSION:
+        return bool(episode.session) and episode.session == viewer.session
+    return viewer.is_owner or episode.scope == Scope.SHARED
+
+
+def satisfies(episode: Episode, where: Where) -> bool:
+    """Whether an episode that was not found by a search lies in what may be found."""
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = (
+        (episode.scope, where.scopes),
+        (episode.sender, where.senders),
+        (episode.session, where.sessions),
+        (episode.domain, where.domains),
+        (episode.kind, where.kinds),
+        (episode.verdict, where.verdicts),
+    )
+    return (
+        all(not wanted or value in wanted for value, wanted in lists)
+        and (not where.tags or not set(where.tags).isdisjoint(episode.tags))
+        and (where.since is None or episode.ts >= where.since)
+        and (where.until is None or episode.ts < where.until)
+        and (where.visible_to is None or may_see(episode, where.visible_to))
+    )

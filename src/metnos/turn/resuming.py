@@ -1,0 +1,38 @@
+"""Going on with a turn that waited for a yes: its plan again, with what its steps had given."""
+
+from metnos.core.errors import TurnError
+from metnos.grimoire.trace import StepTrace, Trace
+from metnos.law.inbox import Item
+from metnos.turn.plan.records import Kind, Plan, Step
+from metnos.turn.plan.records import Path as PlanPath
+from metnos.turn.scratch import Scratch
+
+
+def rest(waiting: Trace, done: list[StepTrace], item: Item, scratch: Scratch) -> tuple[Plan, int]:
+    """The plan of a turn that waited, with what its steps gave so far, and the step to go on with: the approved one.
+
+    A step that a model added while it reasoned is in no plan, and is all that is left to do.
+    """
+    data = waiting.plan
+    steps = tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ()))
+    tainted = set(data.get("tainted", ()))
+    asked = Step(item.body["executor"], item.body["args"])
+    if len(done) >= len(steps):
+        steps = (*(Step(step.executor, {}) for step in done), asked)
+    if data.get("cut") or steps[len(done)].executor != asked.executor:
+        raise TurnError(f"the plan of turn {waiting.id} is not kept whole", fix="Ask again.")
+    if item.body.get("tainted"):
+        tainted.add(len(done) + 1)
+    plan = Plan(
+        Kind.STEPS,
+        PlanPath(data.get("path", PlanPath.ROUTER)),
+        steps,
+        notes=tuple(data.get("notes", ())),
+        language=waiting.language,
+        tainted=tuple(sorted(tainted)),
+    )
+    for place, step in enumerate(done, start=1):
+        if step.executor != steps[place - 1].executor or step.reply.get("cut"):
+            raise TurnError(f"what turn {waiting.id} found is not kept whole", fix="Ask again.")
+        scratch.replies[f"step{place}"] = step.reply
+    return plan, len(done) + 1

@@ -1,0 +1,487 @@
+"""One contract, two engines: every test here runs on both, as they are, with nothing in their place."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grimoire.episodes_made import OTHER, SPACE, START, episode, unit, vectors
+from metnos.core.clock import MovableClock
+from metnos.core.embedding import Space
+from metnos.core.errors import SettingsError, StoreError
+from metnos.grimoire.affect import Pad
+from metnos.grimoire.episode import Mark, Provenance, Scope, Verdict, Viewer, Where
+from metnos.grimoire.episodes import ENGINES, Engine, open_episodes
+from metnos.grimoire.episodes_sqlite import SqliteEpisodes
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: MovableClock, engine: str) -> Iterator[Engine]:
+    made = open_episodes(tmp_path / "episodes", engine, clock)
+    yield made
+    made.close()
+
+
+def elsewhere(engine: str, folder: Path, code: str) -> "subprocess.Popen[str]":
+    """Code in a process of its own, with the store opened as ``store``."""
+    lines = (
+        "import sys; from pathlib import Path; from metnos.core.clock import SystemClock",
+        "from grimoire.episodes_made import *; from metnos.grimoire.episodes import open_episodes",
+        "from metnos.grimoire.episode import *",
+        f"store = open_episodes(Path(sys.argv[1]), {engine!r}, SystemClock(), 60.0)",
+        code,
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", "\n".join(lines), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+    )
+
+
+def ids(found: object) -> list[str]:
+    return [each.id for each in found]  # type: ignore[attr-defined]  # hits and episodes both have one
+
+
+# -- taking in and reading
+
+
+def test_what_is_added_is_read_as_it_was(store: Engine) -> None:
+    whole = episode(
+        1,
+        "Grüße 🌍 'quoted' \0 end",
+        kind="note",
+        payload={"steps": [{"executor": "find_files", "count": 3}], "ok": True, "share": 0.5, "none": None},
+        sender="guest",
+        session="S1",
+        scope=Scope.SENDER,
+        domain="files",
+        tags=("a", "it's", 'q"q'),
+        provenance=Provenance.DREAM,
+        curiosity=0.25,
+        pad=Pad(0.5, -0.25, 0.125),
+        importance=0.75,
+        verdict=Verdict.VERIFIED,
+        replays=2,
+        used=3,
+        used_at=START + timedelta(days=1),
+        pinned=True,
+        bloodstain=True,
+    )
+    plain = episode(2)
+    assert store.add([whole, plain]) == [whole.id, plain.id]
+    assert store.get([plain.id, "missing", whole.id]) == [replace(plain, seq=2), replace(whole, seq=1)]
+    assert store.count() == 2
+
+
+def test_the_same_id_or_source_is_taken_in_once(store: Engine) -> None:
+    store.add([episode(1)])
+    again = [episode(1), replace(episode(2), source="turn:1"), episode(3), replace(episode(4), source="turn:3")]
+    assert store.add(again, vectors(4), SPACE) == ["E00003"]
+    without = [replace(episode(5), source=""), replace(episode(6), source="")]
+    assert store.add(without) == ["E00005", "E00006"]
+    assert ids(store.select(Where())) == ["E00001", "E00003", "E00005", "E00006"]
+    assert list(store.vectors_of(["E00001", "E00003", "E00005"])) == ["E00003"]
+
+
+def test_adding_nothing_does_nothing(store: Engine) -> None:
+    assert store.add([]) == []
+    assert store.get([]) == []
+    assert store.nearest(vectors(1)[0], 3) == []
+    assert store.remove([]) == store.remove(["missing"]) == 0
+
+
+def test_text_and_payload_that_cannot_be_stored_are_made_storable(store: Engine) -> None:
+    broken = episode(1, "half \ud83d a character", payload={"nan": float("nan"), "half": "\udc00"})
+    store.add([broken])
+    (found,) = store.get([broken.id])
+    assert found.text == "half \\ud83d a character"
+    assert found.payload["nan"] is None
+    assert store.matching("character", 5)
+
+
+def test_select_goes_by_seq_in_both_directions(store: Engine) -> None:
+    store.add([episode(number) for number in range(1, 8)])
+    assert [each.seq for each in store.select(Where(), after=2, count=3)] == [3, 4, 5]
+    assert [each.seq for each in store.select(Where(), count=2, newest_first=True)] == [7, 6]
+    assert [each.seq for each in store.select(Where(), after=4, count=10, newest_first=True)] == [3, 2, 1]
+
+
+def test_numbers_are_never_given_twice(store: Engine) -> None:
+    store.add([episode(1), episode(2), episode(3)])
+    store.remove(["E00003"])
+    store.add([episode(4)])
+    assert [each.seq for each in store.select(Where())] == [1, 2, 4]
+
+
+def test_neighbours_are_those_of_the_session(store: Engine) -> None:
+    store.add([episode(number, session="AB"[number % 2]) for number in range(10)])
+    assert ids(store.around("E00004", 1, 2)) == ["E00002", "E00006", "E00008"]
+    assert ids(store.around("E00000", 3, 1)) == ["E00002"]
+    store.add([episode(20), episode(21)])
+    assert store.around("E00020", 5, 5) == []  # no conversation has no neighbours
+    assert store.around("missing", 1, 1) == []
+
+
+def test_marks_change_what_is_thought_and_nothing_else(store: Engine) -> None:
+    store.add([episode(1), episode(2)], vectors(2), SPACE)
+    store.mark([Mark("E00001", importance=0.5, verdict=Verdict.VERIFIED, replays=1), Mark("missing", used=1)])
+    store.mark([Mark("E00001", pad=Pad(1, 0, -1), used=2, used_at=START, pinned=True), Mark("E00001", replays=2)])
+    first, second = store.get(["E00001", "E00002"])
+    assert first == replace(
+        episode(1),
+        seq=1,
+        importance=0.5,
+        verdict=Verdict.VERIFIED,
+        replays=3,
+        pad=Pad(1, 0, -1),
+        used=2,
+        used_at=START,
+        pinned=True,
+    )
+    assert second == replace(episode(2), seq=2)
+    assert store.matching("number", 5, Where(verdicts=(Verdict.VERIFIED,)))[0].id == "E00001"
+    assert store.nearest(vectors(2)[0], 1)[0].id == "E00001"
+
+
+# -- conditions
+
+
+def test_conditions_choose_the_same_for_every_way_of_reading(store: Engine) -> None:
+    made = [
+        episode(1, "word", sender="guest", scope=Scope.SENDER, session="S1", domain="files", tags=("x", "y")),
+        episode(2, "word", scope=Scope.SESSION, session="S1", kind="note", tags=("it's",)),
+        episode(3, "word", scope=Scope.SHARED, verdict=Verdict.VERIFIED, domain="o'clock"),
+        episode(4, "word", scope=Scope.AGENT),
+        episode(5, "word"),
+    ]
+    rows = unit(np.ones((5, SPACE.dim)) + np.eye(5, SPACE.dim))
+    store.add(made, rows, SPACE)
+    cases = {
+        Where(): "12345",
+        Where(scopes=(Scope.SHARED, Scope.AGENT)): "34",
+        Where(senders=("guest",)): "1",
+        Where(sessions=("S1",), kinds=("note",)): "2",
+        Where(domains=("o'clock", "files")): "13",
+        Where(tags=("it's", "y")): "12",
+        Where(tags=(",",)): "",
+        Where(verdicts=(Verdict.VERIFIED,)): "3",
+        Where(since=START + timedelta(minutes=2), until=START + timedelta(minutes=4)): "23",
+        Where(visible_to=Viewer()): "345",
+        Where(visible_to=Viewer(session="S1")): "2345",
+        Where(visible_to=Viewer(sender="guest", is_owner=False)): "13",
+        Where(visible_to=Viewer(sender="stranger", session="S1", is_owner=False)): "23",
+    }
+    for where, expected in cases.items():
+        wanted = [f"E0000{each}" for each in expected]
+        assert ids(store.select(where)) == wanted
+        assert sorted(ids(store.matching("word", 9, where))) == wanted
+        assert sorted(ids(store.nearest(rows[0], 9, where))) == wanted
+        assert store.count(where) == len(wanted)
+
+
+def test_a_condition_never_costs_results(store: Engine) -> None:
+    """The nearest thousand are of another session; the few that are asked for lie far away."""
+    near, far = unit(np.eye(SPACE.dim)[0] + 0.01 * vectors(600)), unit(np.eye(SPACE.dim)[1] + 0.01 * vectors(40, 1))
+    many = [episode(number, "common word", session="near") for number in range(600)]
+    few = [episode(1000 + number, "common word rare", session="far") for number in range(40)]
+    store.add([*many, *few], np.concatenate([near, far]), SPACE)
+    where = Where(sessions=("far",))
+    assert len(store.nearest(np.eye(SPACE.dim, dtype=np.float32)[0], 30, where)) == 30
+    assert len(store.matching("common", 30, where)) == 30
+    assert {each.id[2] for each in store.nearest(np.eye(SPACE.dim, dtype=np.float32)[0], 30)} == {"0"}
+
+
+# -- searching
+
+
+def test_the_nearest_are_those_of_an_exact_search(store: Engine) -> None:
+    rows = vectors(300)
+    store.add([episode(number) for number in range(300)], rows, SPACE)
+    for query in vectors(5, seed=9):
+        cosines = rows @ query
+        hits = store.nearest(query, 10)
+        assert [each.score for each in hits] == pytest.approx(sorted(cosines)[::-1][:10], abs=2e-3)
+        assert [cosines[int(each.id[1:])] for each in hits] == pytest.approx([each.score for each in hits], abs=2e-3)
+
+
+def test_what_was_written_a_moment_ago_is_found_a_moment_later(store: Engine) -> None:
+    rows = vectors(30)
+    for number in range(30):
+        store.add([episode(number, f"unique{number}")], rows[number : number + 1], SPACE)
+        assert store.nearest(rows[number], 1)[0].id == store.matching(f"unique{number}", 1)[0].id == f"E{number:05}"
+
+
+def test_words_are_found_without_their_accents_case_and_ending(store: Engine) -> None:
+    store.add([episode(1, "The CAFÉ's tables were printed"), episode(2, "Nothing of that kind")])
+    for query in ("cafe", "café", "Table", "printing", "xyz tables"):
+        assert ids(store.matching(query, 5)) == ["E00001"]
+    assert store.matching("absent", 5) == []
+
+
+def test_more_and_rarer_words_come_first(store: Engine) -> None:
+    store.add([episode(number, "the common word") for number in range(20)])
+    store.add([episode(30, "the common zebra"), episode(31, "the zebra")])
+    hits = store.matching("the zebra", 5)
+    assert set(ids(hits[:2])) == {"E00030", "E00031"}
+    assert [each.score for each in hits] == sorted((each.score for each in hits), reverse=True)
+    assert hits[0].score > hits[-1].score
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.text(max_size=40) | st.sampled_from(['"', "a OR", "(", "text:x", "NEAR(a b)", "a*", "\0", "-a", "^", "'; --"])
+)
+def test_any_text_is_a_safe_query(store: Engine, text: str) -> None:
+    if not store.count():
+        store.add([episode(1, "plain words")])
+    assert len(store.matching(text, 3)) <= 1
+    assert ids(store.matching(f"{text} plain", 3)) == ["E00001"] or len(text.split()) > 60
+
+
+def test_counts_of_nothing_find_nothing(store: Engine) -> None:
+    store.add([episode(1)], vectors(1), SPACE)
+    assert store.nearest(vectors(1)[0], 0) == store.matching("episode", 0) == []
+
+
+# -- spaces
+
+
+def test_vectors_of_another_space_are_refused_with_what_to_do(store: Engine) -> None:
+    assert store.space is None
+    store.add([episode(1)], vectors(1), SPACE)
+    assert store.space == SPACE
+    with pytest.raises(StoreError, match=r"test 1.*other 7") as refused:
+        store.add([episode(2)], vectors(1, dim=OTHER.dim), OTHER)
+    assert "reembed" in refused.value.fix
+    with pytest.raises(StoreError, match="cannot be compared"):
+        store.nearest(vectors(1)[0], 1, space=Space("test", "2", "plain", SPACE.dim))
+    with pytest.raises(StoreError, match="32 numbers"):
+        store.nearest(vectors(1, dim=OTHER.dim)[0], 1)
+    assert store.count() == 1
+
+
+@pytest.mark.parametrize("bad", [np.zeros((1, 32)), np.full((1, 32), np.nan), np.ones((1, 31)), np.ones((2, 32))])
+def test_what_is_no_vector_is_refused(store: Engine, bad: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> None:
+    with pytest.raises(StoreError):
+        store.add([episode(1)], bad.astype(np.float32), SPACE)
+    assert store.count() == 0
+
+
+def test_vectors_may_come_later(store: Engine) -> None:
+    rows = vectors(3)
+    store.add([episode(1), episode(2), episode(3)])
+    assert ids(store.missing_vectors(2)) == ["E00001", "E00002"]
+    store.put_vectors(["E00002", "missing"], rows[1:3], SPACE)
+    store.put_vectors(["E00002", "E00003"], rows[[0, 2]], SPACE)  # the first has one already
+    assert ids(store.missing_vectors(9)) == ["E00001"]
+    assert [each.id for each in store.nearest(rows[1], 5)] == ["E00002", "E00003"]
+    assert store.vectors_of(["E00002"])["E00002"] == pytest.approx(rows[1], abs=1e-3)
+
+
+def test_another_space_takes_the_place_of_all_vectors_at_once(store: Engine) -> None:
+    store.add([episode(number) for number in range(6)], vectors(6), SPACE)
+    fresh = vectors(5, 3, OTHER.dim)
+    seen = []
+
+    def batches() -> Iterator[tuple[list[str], object]]:
+        for start in (0, 2, 4):
+            chosen = [f"E{number:05}" for number in range(start, min(start + 2, 5))]
+            yield chosen, fresh[start : start + 2]
+            seen.append((store.space, ids(store.nearest(vectors(6)[0], 1))))
+            store.add([episode(50 + start)], vectors(1, start), SPACE)
+
+    store.replace_vectors(batches(), OTHER)  # type: ignore[arg-type]  # an iterator of lists and arrays
+    assert seen == [(SPACE, ["E00000"])] * 3
+    assert store.space == OTHER
+    assert ids(store.nearest(fresh[4], 1, space=OTHER)) == ["E00004"]
+    assert ids(store.missing_vectors(9)) == ["E00005", "E00050", "E00052", "E00054"]
+
+
+def test_a_replacement_that_fails_changes_nothing(store: Engine) -> None:
+    rows = vectors(4)
+    store.add([episode(number) for number in range(4)], rows, SPACE)
+
+    def failing() -> Iterator[tuple[list[str], object]]:
+        yield ["E00000"], vectors(1, 0, OTHER.dim)
+        raise RuntimeError("the embedder is gone")
+
+    with pytest.raises(RuntimeError):
+        store.replace_vectors(failing(), OTHER)  # type: ignore[arg-type]  # as above
+    assert store.space == SPACE
+    assert ids(store.nearest(rows[2], 1)) == ["E00002"]
+    store.replace_vectors(iter([(["E00001"], vectors(1, 1, OTHER.dim))]), OTHER)
+    assert ids(store.nearest(vectors(1, 1, OTHER.dim)[0], 9)) == ["E00001"]
+
+
+# -- removing
+
+
+def found_in(folder: Path, *needles: bytes) -> list[str]:
+    content = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return [path.name for path, held in content.items() if any(needle in held for needle in needles)]
+
+
+def test_what_is_removed_is_gone_from_every_file(store: Engine, tmp_path: Path) -> None:
+    secret = "xylophonequartz"
+    rows = vectors(60)
+    made = [episode(number, f"plain text {number}", payload={"n": number}) for number in range(60)]
+    made[30] = replace(made[30], text=f"about {secret} once", payload={"hidden": secret}, tags=(secret,), domain=secret)
+    store.add(made, rows, SPACE)
+    bytes_ = rows[30].astype(np.float16).tobytes()
+    assert store.remove(["E00030", "missing", "E00031"]) == 2
+    assert found_in(tmp_path, secret.encode(), secret.encode()[:9], bytes_) == []
+    assert store.matching(secret, 5) == store.get(["E00030"]) == []
+    assert "E00030" not in ids(store.nearest(rows[30], 60))
+    assert len(store.nearest(rows[30], 60)) == store.count() == 58
+    assert store.vectors_of(["E00030"]) == {}
+    store.add([made[30]], rows[30:31], SPACE)  # it may come again
+    assert ids(store.matching(secret, 5)) == ids(store.nearest(rows[30], 1)) == ["E00030"]
+
+
+def test_removing_while_vectors_are_replaced_leaves_nothing_behind(store: Engine, tmp_path: Path) -> None:
+    store.add([episode(number) for number in range(3)], vectors(3), SPACE)
+    fresh = vectors(3, 5, OTHER.dim)
+
+    def batches() -> Iterator[tuple[list[str], object]]:
+        yield ["E00000", "E00001", "E00002"], fresh
+        store.remove(["E00001"])
+        assert found_in(tmp_path, fresh[1].astype(np.float16).tobytes()) == []
+
+    store.replace_vectors(batches(), OTHER)  # type: ignore[arg-type]  # as above
+    assert sorted(ids(store.nearest(fresh[1], 9))) == ["E00000", "E00002"]
+
+
+# -- processes
+
+
+def test_another_process_sees_what_this_one_writes_and_removes(engine: str, store: Engine, tmp_path: Path) -> None:
+    rows = vectors(4)
+    store.add([episode(1)], rows[1:2], SPACE)
+    code = (
+        "rows = vectors(4)\nprint(len(store.nearest(rows[1], 9)), len(store.matching('episode', 9)), flush=True)\n"
+        "for line in sys.stdin:\n"
+        "    print(*(each.id for each in store.nearest(rows[2], 9)), len(store.matching('episode', 9)), flush=True)"
+    )
+    with elsewhere(engine, tmp_path / "episodes", code) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == "1 1\n"
+        for change, expected in (
+            (lambda: store.add([episode(2), episode(3)], rows[2:4], SPACE), 3),
+            (lambda: store.remove(["E00002"]), 2),
+        ):
+            change()
+            other.stdin.write("\n")
+            other.stdin.flush()
+            *found, words = other.stdout.readline().split()
+            assert (len(found), words, "E00002" in found) == (expected, str(expected), expected == 3)
+        other.stdin.close()
+        assert other.wait(30) == 0
+
+
+def test_two_processes_write_at_once_and_nothing_is_lost_or_doubled(engine: str, store: Engine, tmp_path: Path) -> None:
+    code = (
+        "for start in range(0, 40, 4):\n"
+        "    made = [episode(number) for number in range(start, start + 4)]\n"
+        "    print(*store.add(made, vectors(4, start), SPACE))"
+    )
+    running = [elsewhere(engine, tmp_path / "episodes", code) for _ in range(2)]
+    said = [each.communicate()[0].split() for each in running]
+    assert [each.returncode for each in running] == [0, 0]
+    assert sorted(said[0] + said[1]) == [f"E{number:05}" for number in range(40)]
+    assert len({each.seq for each in store.select(Where())}) == store.count() == 40
+    assert len(store.nearest(vectors(1)[0], 100)) == 40
+
+
+def test_killed_while_adding_there_is_all_of_a_call_or_nothing(
+    engine: str, tmp_path: Path, clock: MovableClock
+) -> None:
+    folder = tmp_path / "episodes"
+    code = (
+        "for start in range(0, 100_000, 50):\n"
+        "    made = [episode(number, 'x' * 500) for number in range(start, start + 50)]\n"
+        "    store.add(made, vectors(50, start), SPACE)\n"
+        "    print(start, flush=True)"
+    )
+    acknowledged = 0
+    for kill_after in (1, 2) if engine == "lance" else (1, 2, 3, 4, 5):
+        with elsewhere(engine, folder, code) as running:
+            assert running.stdout is not None
+            for _ in range(kill_after):
+                acknowledged = max(acknowledged, int(running.stdout.readline()) + 50)
+            running.send_signal(signal.SIGKILL)
+        store = open_episodes(folder, engine, clock)
+        count = store.count()
+        assert count % 50 == 0
+        assert count >= acknowledged
+        assert len(store.nearest(vectors(1)[0], count + 1)) == count
+        assert len(store.matching("x" * 500, count + 1)) == count
+        store.close()
+
+
+def test_killed_while_replacing_the_old_vectors_stay(engine: str, store: Engine, tmp_path: Path) -> None:
+    rows = vectors(4)
+    store.add([episode(number) for number in range(4)], rows, SPACE)
+    code = (
+        "import os, signal\ndef batches():\n    yield ['E00000', 'E00001'], vectors(2, 0, OTHER.dim)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\nstore.replace_vectors(batches(), OTHER)"
+    )
+    with elsewhere(engine, tmp_path / "episodes", code) as running:
+        assert running.wait() == -signal.SIGKILL
+    assert store.space == SPACE
+    assert [ids(store.nearest(each, 1)) for each in rows] == [[f"E{number:05}"] for number in range(4)]
+
+
+# -- the rest
+
+
+def test_tending_changes_no_answer(store: Engine) -> None:
+    rows = vectors(50)
+    store.add([episode(number) for number in range(50)], rows, SPACE)
+    before = store.nearest(rows[7], 10), store.matching("number", 10)
+    store.tend()
+    assert (store.nearest(rows[7], 10), store.matching("number", 10)) == before
+    store.add([episode(60, "later")], vectors(1, 60), SPACE)
+    assert ids(store.nearest(vectors(1, 60)[0], 1)) == ids(store.matching("later", 1)) == ["E00060"]
+
+
+def test_it_is_there_again_when_opened_anew(engine: str, store: Engine, tmp_path: Path, clock: MovableClock) -> None:
+    store.add([episode(1, "kept")], vectors(1), SPACE)
+    store.close()
+    again = open_episodes(tmp_path / "episodes", engine, clock)
+    assert again.space == SPACE
+    assert ids(again.nearest(vectors(1)[0], 1)) == ids(again.matching("kept", 1)) == ["E00001"]
+    again.close()
+
+
+def test_an_unknown_engine_is_named(tmp_path: Path, clock: MovableClock) -> None:
+    with pytest.raises(SettingsError, match="postgres"):
+        open_episodes(tmp_path, "postgres", clock)
+
+
+def test_what_happened_does_not_change(tmp_path: Path, clock: MovableClock) -> None:
+    """In SQLite even a mistake in Metnos cannot change it."""
+    store = SqliteEpisodes(tmp_path, clock)
+    store.add([episode(1)])
+    with pytest.raises(Exception, match="does not change"), store._db.write() as tx:
+        tx.execute("UPDATE episodes SET text = 'other'")
+    store.close()

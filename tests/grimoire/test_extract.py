@@ -1,0 +1,170 @@
+"""What the episodes of a domain teach, by rules."""
+
+import json
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grimoire.happened import EPISODES, observed, step, turn
+from metnos.grimoire.cluster import Cluster
+from metnos.grimoire.domain import HOME
+from metnos.grimoire.episode import Episode
+from metnos.grimoire.evidence import Baseline
+from metnos.grimoire.extract import Candidate, Material, baselines, extract, failures, preferences, quoted
+from metnos.grimoire.extract import topics as recurring
+from metnos.grimoire.fact import Kind
+
+
+def material(episodes: list[Episode], old: int = 0, usual: dict[str, Baseline] | None = None) -> Material:
+    """A cluster of these, of which the first ``old`` are not new."""
+    fresh = frozenset(each.id for each in episodes[old:])
+    return Material(Cluster("files", tuple(episodes), (tuple(episodes),)), fresh, HOME, usual or {})
+
+
+def only(found: list[Candidate], kind: Kind) -> list[Candidate]:
+    return [each for each in found if each.kind is kind]
+
+
+# -- of anything
+
+
+@given(st.lists(EPISODES, max_size=8, unique_by=lambda each: each.id))
+def test_whatever_the_payloads_hold_nothing_breaks_and_every_candidate_has_grounds(group: list[Episode]) -> None:
+    for found in extract(material(group)):
+        assert 0 <= found.sure <= 1
+        assert found.text.isprintable()
+        assert found.subject
+        assert found.value
+        assert set(found.sources) <= {each.id for each in group}
+        json.dumps(found.data)
+
+
+def test_two_episodes_teach_nothing() -> None:
+    assert extract(material([turn(), turn()])) == []
+
+
+def test_what_was_only_replayed_teaches_nothing_anew() -> None:
+    failing = [turn("x", step("fetch", ok=False, kind="timeout", url="a"), state="failed") for _ in range(5)]
+    assert only(extract(material(failing)), Kind.ANTI)
+    assert extract(material(failing, old=5)) == []
+
+
+# -- measures
+
+
+def test_a_measure_gets_a_baseline() -> None:
+    (found,) = baselines(material([observed(temperature=value) for value in (19.0, 20.0, 21.0)]))
+    assert found.kind is Kind.BASELINE
+    assert found.data["metric"] == "temperature"
+    assert (found.data["mean"], found.data["count"]) == (20.0, 3)
+    assert round(found.data["stddev"], 3) == 0.816
+
+
+def test_a_baseline_grows_by_what_is_new_alone() -> None:
+    seen = [observed(temperature=value) for value in (100.0, 100.0, 22.0)]
+    (found,) = baselines(material(seen, old=2, usual={"temperature": Baseline(20.0, 0.0, 3)}))
+    assert (found.data["mean"], found.data["count"]) == (20.5, 4)
+    assert found.sources == (seen[2].id,)
+
+
+def test_what_is_no_number_is_not_measured() -> None:
+    odd = [observed(temperature=value) for value in (float("nan"), float("inf"), True, True, True)]
+    assert list(baselines(material(odd))) == []
+
+
+# -- failures
+
+
+def failing(count: int, **args: str) -> list[Episode]:
+    return [turn("get {url}", step("fetch", ok=False, kind="timeout", **args), state="failed") for _ in range(count)]
+
+
+def working(count: int, **args: str) -> list[Episode]:
+    return [turn("get {url}", step("fetch", **args)) for _ in range(count)]
+
+
+def test_what_fails_again_and_again_on_one_thing_is_anti_knowledge() -> None:
+    (found,) = failures(material([*failing(3, url="slow.example"), *working(5, url="fast.example")]))
+    assert found.kind is Kind.ANTI
+    assert found.data["executor"] == "fetch"
+    assert found.data["error"] == "timeout"
+    assert found.data["when"] == {"args": {"url": "slow.example"}}
+    assert "fails with timeout" in found.text
+    assert len(found.sources) == 3
+
+
+def test_what_mostly_works_is_not_warned_of() -> None:
+    assert list(failures(material([*failing(3, url="a"), *working(7, url="a")]))) == []
+
+
+def test_where_arguments_differ_the_form_of_the_request_is_what_fails() -> None:
+    different = [*failing(1, url="a"), *failing(1, url="b"), *failing(1, url="c")]
+    (found,) = failures(material(different))
+    assert found.data["when"] == {"canonical": "get {url}"}
+
+
+def test_two_things_that_fail_are_two_warnings() -> None:
+    found = list(failures(material([*failing(3, url="a"), *failing(4, url="b"), *working(2, url="c")])))
+    assert [(each.data["when"]["args"]["url"], each.data["count"]) for each in found] == [("b", 4), ("a", 3)]
+
+
+def test_one_turn_that_fails_thrice_is_one_failure() -> None:
+    bad = step("fetch", ok=False, kind="timeout", url="a")
+    assert list(failures(material([turn("x", bad, bad, bad, state="failed")]))) == []
+
+
+# -- arguments
+
+
+def asked(to: str, said: str = "", liked: bool | None = None) -> Episode:
+    return turn(
+        "move the {glob} to {path}",
+        step("find_files", pattern="*.pdf"),
+        step("move_files", to=to, entries="from step 1"),
+        payload={"slots": {"path": said} if said else {}, "feedback": liked},
+    )
+
+
+def test_an_argument_that_the_owner_always_says_is_a_preference() -> None:
+    found = list(preferences(material([asked("/papers", said="/papers") for _ in range(4)])))
+    (move,) = [each for each in found if each.data["strategy"] == "move_files"]
+    assert move.kind is Kind.PROCEDURAL
+    assert move.data["when"] == {"canonical": "move the {glob} to {path}"}
+    assert move.data["prefer"] == {"executor": "move_files", "args": {"to": "/papers"}}
+    assert move.data["instead_of"] == {}
+
+
+def test_an_argument_that_nobody_chose_is_no_preference_unless_somebody_liked_it() -> None:
+    assert list(preferences(material([asked("/papers") for _ in range(4)]))) == []
+    liked = [asked("/papers", liked=True), *(asked("/papers") for _ in range(3))]
+    assert [each.data["strategy"] for each in preferences(material(liked))] == ["find_files", "move_files"]
+
+
+def test_an_argument_that_varies_is_no_preference() -> None:
+    varied = [asked(f"/papers/{place}", said=f"/papers/{place}") for place in range(4)]
+    assert [each for each in preferences(material(varied)) if each.data["strategy"] == "move_files"] == []
+
+
+def test_what_flows_between_steps_is_no_argument() -> None:
+    found = preferences(material([asked("/papers", said="/papers", liked=True) for _ in range(4)]))
+    assert all("entries" not in each.data["prefer"]["args"] for each in found)
+
+
+# -- topics
+
+
+def test_what_happens_on_several_days_is_a_pattern_and_one_busy_day_is_none() -> None:
+    daily = [observed(timedelta(days=place), event="the backup took long", minutes=9.0) for place in range(4)]
+    (found,) = recurring(material(daily))
+    assert found.data == {"pattern": "recurrence", "form": '"the backup took long"', "count": 4, "days": 4}
+    assert list(recurring(material([observed(event="x") for _ in range(9)]))) == []
+
+
+def test_what_is_asked_for_again_is_left_to_the_medium_memory() -> None:
+    assert list(recurring(material([turn(at=timedelta(days=place)) for place in range(5)]))) == []
+
+
+def test_a_quotation_stays_one() -> None:
+    assert quoted('a "b"\n\u2028 c') == "\"a 'b' c\""
+    assert len(quoted("x" * 1000)) < 130
