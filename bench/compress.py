@@ -69,17 +69,10 @@ def _compared(known: Sequence[Talk], counts: Tokens, order: str, factor: int) ->
         said = f"against truncation; random deletion {each['random']:.1f}, knowing the rank {each['ranked']:.1f}"
         questions = len(getattr(lost["ours"], what))
         note = f"{said}; {questions} questions; share of the target used: {fill}"
-        for beside in ("cut", "random"):
-            measures.append(
-                Measure(
-                    f"{name}, {what} lost{'' if beside == 'cut' else ', random'}",
-                    "%",
-                    (each["ours"],),
-                    (each[beside],),
-                    1.0,
-                    note if beside == "cut" else "",
-                )
-            )
+        measures += [
+            Measure(f"{name}, {what} lost", "%", (each["ours"],), (each["cut"],), 1.0, note),
+            Measure(f"{name}, {what} lost, random", "%", (each["ours"],), (each["random"],), 1.0),
+        ]
     return measures
 
 

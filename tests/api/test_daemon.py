@@ -23,7 +23,7 @@ from metnos.turn.request import Request
 from support import metnos
 
 JOBS = [
-    *("catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations"),
+    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "conversations"),
     *("uses", "undo", "executors", "audit", "backup"),
 ]
 SLEEP = """

@@ -14,7 +14,7 @@ from metnos.night.jobs import Night
 from metnos.night.records import State
 
 JOBS = [
-    *("catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations"),
+    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "conversations"),
     *("uses", "undo", "executors", "audit", "backup"),
 ]
 

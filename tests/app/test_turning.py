@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metnos.app import App, turning
+from metnos.app import App, keeping, turning
 from metnos.core.clock import MovableClock
 from metnos.core.errors import InboxError
+from metnos.grimoire import tiers
 from metnos.grimoire.retention import Summarise
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.models.budget import Meter, Metered
@@ -73,13 +74,13 @@ def test_what_is_stable_is_proposed_and_kept_only_with_a_yes(equipped: App, cloc
         clock.move(timedelta(days=1))
     clock.move(timedelta(days=200))
     turning.retain(equipped)
-    (item,) = [each for each in equipped.inbox.waiting() if each.kind == turning.PROMOTION]
+    (item,) = [each for each in equipped.inbox.waiting() if each.kind == tiers.KIND]
     memory = equipped.workspace.root / "MEMORY.md"
     before = memory.read_text()
     approved = equipped.inbox.approve(item.id, OWNER)
-    turning.promote(equipped, approved)
+    keeping.apply(equipped, approved)
     assert memory.read_text() == f"{before}- {item.body['text']}\n"
     with pytest.raises(InboxError):
-        turning.promote(equipped, approved)
+        keeping.apply(equipped, approved)
     turning.retain(equipped)
     assert equipped.inbox.waiting() == []

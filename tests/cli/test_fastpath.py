@@ -172,7 +172,7 @@ def test_a_request_is_explained_and_nothing_is_done(practised: App) -> None:
     said = typed("explain", "find the PDFs in ~/docs")
     assert said.splitlines()[0] == "Without its details it reads: find the pdfs in a folder"
     assert "A fast path would answer: asked like this before" in said
-    assert "which answers (active), knows it in the same words as: find the pdfs in a folder" in said
+    assert "which answers (active), knows it in the same words: find the pdfs in a folder" in said
     assert "  1. find_files\n     path: ~/docs\n     pattern: *.pdf\n" in said
     assert "No fast path knows such a request" in typed("explain", "sing a song")
     assert "No fast path" in typed("explain", "find a PDF in ~/docs")

@@ -16,7 +16,7 @@ from metnos.night import desktop
 from metnos.night.notices import News
 
 JOBS = [
-    *("catch_up", "ager", "fast_paths", "multi_tool_promote", "conversations"),
+    *("catch_up", "ager", "fast_paths", "multi_tool_promote", "curator", "dream", "embedder", "conversations"),
     *("uses", "undo", "executors", "audit", "backup"),
 ]
 

@@ -11,8 +11,11 @@ from metnos.context.tokens import estimate
 
 MODEL = general()
 WORDS = st.sampled_from(
-    ["the", "of", "and", "Zanzibar", "not", "3", "kids", "1 000 000", "/a/b/c.txt", "https://example.org/x?y=1", "7.5"]
-    + ['"as she said"', "«così»", "`a b`", "today.", "why?", "家", "我3月去", "\n", "| a | b |\n", "```\nx y\n```\n"]
+    [
+        *["the", "of", "and", "Zanzibar", "not", "3", "kids", "1 000 000", "/a/b/c.txt", "https://example.org/x?y=1"],
+        *["7.5", '"as she said"', "«così»", "`a b`", "today.", "why?", "家", "我3月去", "\n", "| a | b |\n"],
+        "```\nx y\n```\n",
+    ]
 )
 TEXTS = st.one_of(st.lists(WORDS, max_size=60).map(" ".join), st.text(max_size=300))
 
@@ -33,7 +36,7 @@ def short(text: str, target: int, question: str = "") -> str:
     return compress(text, target, question=question, count=estimate, model=MODEL)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(TEXTS, st.integers(0, 60), st.sampled_from(["", "how many kids?", "the path of the file"]))
 def test_it_meets_its_target_with_whole_pieces_of_the_text_in_their_order(
     text: str, target: int, question: str
@@ -48,7 +51,7 @@ def test_it_meets_its_target_with_whole_pieces_of_the_text_in_their_order(
     assert "".join(made.text.split()) == "".join("".join(text[start:end] for start, end in made.spans).split())
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.integers(0, 80))
 def test_several_texts_meet_one_target_together(texts: list[str], target: int) -> None:
     made = compress_parts([Part(text) for text in texts], target, count=estimate, model=MODEL)
@@ -57,7 +60,7 @@ def test_several_texts_meet_one_target_together(texts: list[str], target: int) -
     assert not joined or estimate(joined) <= target
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(TEXTS, st.integers(0, 40))
 def test_a_count_that_is_not_even_steady_is_met_too(text: str, target: int) -> None:
     def odd(content: str) -> int:
@@ -73,7 +76,7 @@ def test_what_fits_stays_as_it_is() -> None:
 
 
 def test_whole_sentences_go_first_and_the_one_that_is_asked_about_stays() -> None:
-    made = short(STORY, estimate(STORY) // 3, "Which dog did the sister adopt?")
+    made = short(STORY, estimate(STORY) // 4, "Which dog did the sister adopt?")
     assert all(word in made for word in ("sister", "adopted", "greyhound", "Pixel", "Trento", "14 March"))
     assert "Anyway" not in made
     assert "lake" not in made

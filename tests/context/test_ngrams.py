@@ -1,12 +1,12 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metnos.context.ngrams import Ngrams
 
-SMALL = ((12, 10), (10, 8), (8, 0))
+SMALL = ((14, 12), (12, 10), (8, 0))  # large enough that nothing of this alphabet shares a slot
 SYMBOLS = st.lists(st.integers(3, 9), max_size=30)
 ALPHABET = range(3, 10)
 
@@ -26,10 +26,11 @@ def chance(model: Ngrams, before: list[int], symbol: int) -> float:
     return list(model.chances([*before, symbol], uniform))[-1]
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.lists(SYMBOLS, max_size=6), st.lists(st.integers(3, 9), min_size=1, max_size=2))
 def test_the_chances_of_all_that_may_follow_sum_to_one(sequences: list[list[int]], before: list[int]) -> None:
     model = made(*sequences)
-    assert sum(chance(model, before, symbol) for symbol in ALPHABET) == pytest.approx(1, abs=0.05)
+    assert sum(chance(model, before, symbol) for symbol in ALPHABET) == pytest.approx(1)
 
 
 @given(st.lists(SYMBOLS, max_size=6), SYMBOLS, st.booleans())

@@ -18,7 +18,7 @@ def bits(model: Surprisal, text: str, *, seen: bool = False) -> dict[str, float]
 
 def test_a_new_agent_expects_function_words_and_is_surprised_by_names(new_agent: Surprisal) -> None:
     found = bits(new_agent, "I went to the Zanzibar aquarium with my sister in 1987")
-    assert max(found["to"], found["the"], found["my"]) < 10 < min(found["Zanzibar"], found["aquarium"], found["1987"])
+    assert max(found["to"], found["the"], found["with"]) < 10 < min(found["Zanzibar"], found["aquarium"], found["1987"])
 
 
 def test_a_new_agent_knows_italian_too(new_agent: Surprisal) -> None:

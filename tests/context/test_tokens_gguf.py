@@ -2,8 +2,8 @@ import struct
 from pathlib import Path
 
 import pytest
-from context_gguf import GOOD, gguf
 
+from context.gguf import GOOD, gguf
 from metnos.context.tokens_gguf import NoVocabulary, read
 
 

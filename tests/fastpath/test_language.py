@@ -14,6 +14,9 @@ ENGLISH = [
     "",
     "42",
     "read file.txt",
+    "print ~/docs/c.txt",
+    "open e.pdf",
+    "d.csv",
 ]
 ITALIAN = [
     "trova i pdf nei miei download",
@@ -25,6 +28,8 @@ ITALIAN = [
     "elenca promemoria",
     "converti clienti.csv in un foglio",
     "perché?",
+    "c'è spazio",
+    "foto e video",
 ]
 
 

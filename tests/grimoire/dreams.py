@@ -1,14 +1,23 @@
-"""Episodes to dream of: requests with steps that went well or did not."""
+"""What is dreamt of: requests with steps that went well or did not, and facts that may be joined."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
+
+from metnos.core.clock import MovableClock
+from metnos.core.embedding import Space
 from metnos.grimoire.affect import Pad
 from metnos.grimoire.dream_rules import Scene, Step
-from metnos.grimoire.episode import Episode, Verdict
+from metnos.grimoire.episode import Episode, Provenance, Verdict
+from metnos.grimoire.fact import Decay, Fact, Kind, Standing
+from metnos.grimoire.facts import Facts
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+SPACE = Space("made", "1", "p", 3)
+ANY = (Standing.ACTIVE, Standing.QUARANTINED, Standing.EXPIRED)
 
 
 def done(executor: str, ok: bool = True, kind: str = "exists", **args: Any) -> dict[str, Any]:
@@ -41,3 +50,31 @@ def mixed(first: int = 0, good: int = 4, bad: int = 4) -> list[Episode]:
 
 def seen(number: int, *steps: Step, good: bool = True, domain: str = "papers", **changes: Any) -> Scene:
     return Scene(f"S{number:04}", START + timedelta(minutes=number), domain, steps, good, **changes)
+
+
+def dreams(facts: Facts) -> list[Fact]:
+    return [fact for fact in facts.find(standings=ANY) if "shape" in fact.data]
+
+
+def shaped(facts: Facts, shape: str) -> Fact:
+    (found,) = [fact for fact in dreams(facts) if fact.data["shape"] == shape]
+    return found
+
+
+def known(name: str, clock: MovableClock, **changes: Any) -> Fact:
+    """Something that is believed."""
+    made = Fact(
+        *(name, Kind.INSIGHT, f"{name} is so", "papers", 0.8, 0.6, Provenance.SELF, Decay.STRATEGIC),
+        *(clock.now(), clock.now(), clock.now()),
+        sources=("E1", "E2", "E3"),
+    )
+    return replace(made, **changes)
+
+
+def near_pair(facts: Facts, clock: MovableClock, **changes: Any) -> None:
+    """Two facts of two domains with something in common."""
+    one, other = np.array([1, 0, 0], dtype=np.float32), np.array([0.6, 0.8, 0], dtype=np.float32)
+    text = "when it rains, the shared folder of the cellar machine is slower and takes 40 s"
+    facts.put(known("A", clock, text=text), one, SPACE)
+    more = {"domain": "weather", "text": "when the pump runs, the line of the cellar drops 12 packets"}
+    facts.put(known("B", clock, **(more | changes)), other, SPACE)

@@ -226,31 +226,3 @@ class TestStanding:
         assert not fact_rules.may_enter_playbook(replace(heuristic, sender="somebody"))
         assert not fact_rules.must_leave_playbook(replace(heuristic, confidence=0.4))
         assert fact_rules.must_leave_playbook(replace(heuristic, confidence=0.39))
-
-
-@pytest.mark.parametrize(
-    "about",
-    [
-        {"text": "The owner prefers short answers"},
-        {"text": "Il proprietario si sveglia alle 7"},
-        {"text": "L'utente preferisce le risposte brevi"},
-        {"text": "Breakfast is at 8", "domain": "household"},
-        {"text": "Blue", "subject": "owner favourite colour", "value": "blue"},
-        {"text": "Our family eats at 8"},
-    ],
-)
-def test_what_is_about_people_is_personal(about: dict[str, str]) -> None:
-    assert fact_rules.is_personal(fact(**about))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The owner of the file /etc/passwd is root",
-        "The user agent of the browser changes with every release",
-        "The owner id of new files is 1000",
-        "find_files takes 2 seconds",
-    ],
-)
-def test_what_only_sounds_like_people_is_not(text: str) -> None:
-    assert not fact_rules.is_personal(fact(text=text))

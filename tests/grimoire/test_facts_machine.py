@@ -20,6 +20,7 @@ from metnos.grimoire.fact import Decay, Fact, Kind, Standing
 KINDS = st.sampled_from([Kind.PATTERN, Kind.ANTI, Kind.HEURISTIC, Kind.INSIGHT])
 SOURCES = st.sampled_from([Provenance.SELF, Provenance.CLADE, Provenance.LETHE, Provenance.DREAM])
 SHARE = st.floats(0, 1)
+DIGIT = st.integers(1, 3)
 
 
 class FactsMachine(RuleBasedStateMachine):
@@ -64,15 +65,8 @@ class FactsMachine(RuleBasedStateMachine):
         now = self.clock.now()
         about = {"text": f"Thing {thing} has the value {value}", "subject": f"thing {thing}", "value": f"{value}"}
         times = {"created": now, "reinforced": now, "applied": now}
-        made = fact(
-            self.facts.new_id(),
-            kind=kind,
-            provenance=source,
-            sources=self.fresh(count),
-            episode_count=count,
-            **about,
-            **times,
-        )
+        key, seen = self.facts.new_id(), self.fresh(count)
+        made = fact(key, kind=kind, provenance=source, sources=seen, episode_count=count, **about, **times)
         done = self.facts.admit(made)
         self.look()
         return done.fact.id if done.fact else "nobody"

@@ -278,3 +278,31 @@ def test_killed_at_any_moment_it_goes_on_and_there_is_never_a_mix(
     assert len(embedder.texts) == 300 - 64 * (moment - 1)
     assert is_all_new(store)
     store.close()
+
+
+def test_killed_in_the_middle_of_the_exchange_it_is_finished_next_time(
+    tmp_path: Path, clock: MovableClock, episodes: Episodes
+) -> None:
+    episodes.close()
+
+    class Killed(OfEpisodes):
+        def texts_of(self, ids: Sequence[str]) -> dict[str, str]:
+            os.kill(os.getpid(), signal.SIGKILL)  # the exchange has begun: it asks what is still there
+            return {}
+
+    child = os.fork()
+    if child == 0:
+        try:
+            opened = open_episodes(tmp_path / "episodes", "sqlite", clock)
+            reembed(tmp_path, {"episodes": Killed(opened)}, Hashing(), clock)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert unfinished(tmp_path) == SWITCHING
+    store, embedder = open_episodes(tmp_path / "episodes", "sqlite", clock), Hashing()
+    assert store.space == Hashing(OLD, 8).space
+    assert reembed(tmp_path, {"episodes": OfEpisodes(store)}, embedder, clock).switched
+    assert embedder.texts == []
+    assert is_all_new(store)
+    store.close()

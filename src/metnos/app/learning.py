@@ -7,11 +7,11 @@ applied. A turn that is recorded is over, also when what learns is busy or its d
 import contextlib
 from typing import TYPE_CHECKING
 
-from metnos.app import paths
+from metnos.app import keeping, paths
 from metnos.core.errors import StoreError
 from metnos.executors import index
 from metnos.fastpath import cover, log
-from metnos.mnestome import ager, graph, proto, record, seeds, states
+from metnos.mnestome import ager, graph, record, seeds, states
 from metnos.mnestome.rules import Rules
 from metnos.mnestome.states import Standing
 
@@ -42,10 +42,11 @@ def offer_again(app: "App") -> None:
 
 
 def forget_turn(app: "App", turn: str) -> None:
-    """Take out the words that what learns has from a turn only: wishes, and forms of requests."""
-    proto.forget_turn(app.catalog.db, turn)
-    for each in app.fast.logs:
-        each.forget_turn(turn, app.clock.now())
+    """Take out the words that what learns has from a turn: wishes, forms of requests, its episode and its lessons."""
+    keeping.forget_traces(app, turn)
+    plan = keeping.forgetting(app).plan(ids=[turn])
+    if not plan.is_empty:
+        keeping.forget(app, plan)
 
 
 def catch_up_or_later(app: "App") -> None:

@@ -40,16 +40,16 @@ def jobs(app: App) -> tuple[Job, ...]:
     """What is done every night, in this order: first what brings records up to date, last what copies them."""
     found = [
         Job("catch_up", "catching up on what turns left to do", partial(_catch_up, app)),
+        Job("embedder", "checking what texts are compared by", partial(remembering.check_embedder, app)),
         Job("ager", "letting the mnestome age", partial(ageing.job, app)),
+        Job("curator", "learning from what happened", partial(remembering.curate, app)),
+        Job("dream", "dreaming", partial(remembering.dream, app)),
         Job("fast_paths", "judging fast paths", partial(paths.nightly, app)),
         Job(
             "multi_tool_promote",
             "looking for sequences that deserve an executor",
             partial(paths.promote_pipelines, app),
         ),
-        Job("curator", "learning from what happened", partial(remembering.curate, app)),
-        Job("dream", "dreaming", partial(remembering.dream, app)),
-        Job("embedder", "checking what texts are compared by", partial(remembering.check_embedder, app)),
         Job("conversations", "summarising old conversations", partial(_retain, app)),
         Job("uses", "forgetting old uses of executors", partial(_forget_uses, app)),
         Job("undo", "forgetting what is too old to be undone", partial(_prune_undo, app)),

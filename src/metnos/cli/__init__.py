@@ -43,6 +43,7 @@ COMMANDS = {
     "ager": ("metnos.cli.ager:ager", "Let the mnestome age."),
     "fastpath": ("metnos.cli.fastpath:fastpath", "See and switch off what was learnt from repeated requests."),
     "stats": ("metnos.cli.stats:stats", "See what was asked lately, and what fast paths saved."),
+    "memory": ("metnos.cli.memory:memory", "See what is remembered; tell, pin and forget."),
     "config": ("metnos.cli.config:config", "Show or change settings."),
     "audit": ("metnos.cli.audit:audit", "Read and prove the record of what was done."),
     "backup": ("metnos.cli.backup:backup", "Back up the whole workspace, also while it is in use."),
@@ -150,15 +151,15 @@ def _mute() -> None:
 
 def show_error(error: MetnosError) -> int:
     """Print what went wrong and what to do; returns the exit code."""
-    from metnos.cli.output import inert  # only for a message, which may hold names from anywhere
+    from metnos.cli.output import inert, wrapped  # only for a message, which may hold names from anywhere
 
     waits, colour = isinstance(error, Waiting), _colour()
     what, style = ("waits: ", "yellow") if waits else ("error: ", "red")
     click.secho(what, fg=style, bold=True, err=True, nl=False, color=colour)
-    click.echo(inert(error.what), err=True)
+    click.echo(wrapped(inert(error.what), sys.stderr, len(what)), err=True)
     if error.fix:
         click.secho("   to: " if waits else "  fix: ", fg="cyan", bold=True, err=True, nl=False, color=colour)
-        click.echo(inert(error.fix), err=True)
+        click.echo(wrapped(inert(error.fix), sys.stderr, len(what)), err=True)
     return WAITS if waits else WRONG_USAGE if isinstance(error, UsageError) else FAILED
 
 

@@ -40,7 +40,6 @@ _SHORT = {
 _ID = 10  # characters of a path's id that are shown
 _FORMS = 10
 _FORM = 60  # columns
-_MOMENT = 17  # columns of a date and a time
 _FROM = re.compile(r"\{\{(last|step\d+)\.([^{}]+)\}\}")
 _KINDS = {
     "pass": "planned so, and it went well",
@@ -124,7 +123,7 @@ def show(choice: Choice, path: str, as_json: bool) -> None:
     for event in events[-_FORMS:]:
         why = f": {_reason(event)}" if event.reason else ""
         where = f"  metnos why {short(event.turn)}" if event.turn else ""
-        say(f"{event.ts.astimezone():%Y-%m-%d %H:%M} {_KINDS[event.kind]}{why}{where}", 2, further=_MOMENT)
+        say(f"{event.ts.astimezone():%Y-%m-%d %H:%M} {_KINDS[event.kind]}{why}{where}", 2, further=2)
 
 
 @fastpath.command()
@@ -189,7 +188,8 @@ def explain(choice: Choice, request: str, as_json: bool) -> None:
         how = "in the same words" if found["exact"] else "by its meaning"
         verdict = "A fast path would answer" if found["may"] else "No fast path would answer; it would be planned"
         click.secho(hanging(f"{verdict}: {inert(found['why'])}", 0), bold=True)
-        say(f"Path {found['path'][:_ID]}, which {WORDS[found['state']]}, knows it {how} as: {found['said']}", 2)
+        knows = "knows it" if found["sure"] else "is the nearest"
+        say(f"Path {found['path'][:_ID]}, which {WORDS[found['state']]}, {knows} {how}: {found['said']}", 2)
         say(f"How likely that is right: {found['probability']:.2%}", 2)
         for number, step in enumerate(found["steps"], start=1):
             say(f"{number}. {step['executor']}", 2)
@@ -201,6 +201,8 @@ def _value(value: Any) -> str:
     """An argument in words: what comes from a step before is said, and no braces are shown."""
     if isinstance(value, str):
         return _FROM.sub(_source, value)
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(map(_value, value))
     return json.dumps(value, ensure_ascii=False)
 
 

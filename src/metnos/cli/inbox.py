@@ -5,13 +5,14 @@ from typing import Any
 
 import click
 
-from metnos.app import App, ageing, turning
+from metnos.app import App, ageing, keeping
 from metnos.cli import FAILED, FINE, Choice, asking
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table, short
 from metnos.cli.telling import Telling, follow
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
+from metnos.grimoire import tiers
 from metnos.law.inbox import ACT, Item, State, Yes
 from metnos.law.principal import at_terminal
 
@@ -111,8 +112,8 @@ def edit(choice: Choice, item_id: str, text: str | None) -> None:
 
 def _carry_out(app: App, item: Item) -> int:
     """Do what was approved: go on with the turn that waited for it, or make the one call, or keep the one line."""
-    if item.kind == turning.PROMOTION:
-        turning.promote(app, item)
+    if item.kind == tiers.KIND:
+        keeping.apply(app, item)
         return FINE
     if item.kind == ageing.ARCHIVAL:
         if not ageing.archive(app, item):

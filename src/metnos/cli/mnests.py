@@ -13,7 +13,7 @@ EMPTY = (
     "The mnestome is empty. It fills by itself: whenever one executor's output feeds another, and that one succeeds,"
     " the two are remembered together."
 )
-WORDS: dict[str, str] = {State.PROTO: "wished for"}  # all others are called as they are
+WORDS: dict[str, str] = {State.PROTO: "wished for", State.SEED: "expected"}  # all others are called as they are
 STYLES = {State.SEED: "green", State.DECAYING: "yellow", State.PROTO: "magenta", State.SUPERSEDED: "bright_black"}
 SHORT = 8  # the last letters of an id are the ones that differ
 _BAR = 10

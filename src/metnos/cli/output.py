@@ -22,6 +22,7 @@ MARKS = {Level.GREEN: "✓", Level.YELLOW: "!", Level.RED: "✗"}
 
 _NARROW = 30  # columns; below this, wrapping does more harm than good
 _PROSE = 14  # columns that a cell of several words gets at least before a whole column is left out
+_WHOLE = 20  # columns: so little is broken only where nothing else helps
 _WORD = 26  # columns: a longer word, such as a path, may be broken
 _GAP = 2  # between two columns
 _SHORT = 8  # the last letters of an id are the ones that differ
@@ -60,12 +61,12 @@ def print_table(
     from rich.text import Text
 
     width = columns_of(sys.stdout)
-    kept = fitting([columns, *texts], [columns.index(name) for name in drop if name in columns], width)
-    whole = _least([columns, *texts], kept) <= width
+    shown = [columns, *texts]
+    kept = fitting(shown, [columns.index(name) for name in drop if name in columns], width)
+    whole = next((size for size in (_WHOLE, 1) if _least(shown, kept, size) <= width), 0)
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
     for place in kept:
-        words = any(" " in row[place] for row in texts)
-        table.add_column(columns[place], overflow="fold", no_wrap=whole and not words)
+        table.add_column(columns[place], overflow="fold", no_wrap=_is_whole([row[place] for row in texts], whole))
     for index, row in enumerate(texts):
         style = (styles or {}).get(index, "")
         table.add_row(*(Text(row[place], style=style) for place in kept))
@@ -85,23 +86,30 @@ def fitting(rows: Sequence[Sequence[str]], drop: Sequence[int], width: int) -> l
     return kept
 
 
-def _least(rows: Sequence[Sequence[str]], kept: Sequence[int]) -> int:
-    """How wide a table of these columns is at least: a single word is never broken, several are where they must be."""
+def _least(rows: Sequence[Sequence[str]], kept: Sequence[int], whole: int = 1) -> int:
+    """How wide a table of these columns is at least."""
     from rich.cells import cell_len
 
     total = _GAP * (len(kept) - 1)
     for place in kept:
         cells = [row[place] for row in rows]
         longest = max(map(cell_len, cells))
-        several = any(" " in cell for cell in cells[1:])
         word = max((cell_len(part) for cell in cells for part in cell.split()), default=0)
-        total += min(longest, max(_PROSE, min(word, _WORD))) if several else longest
+        broken = min(longest, max(_PROSE, min(word, _WORD)))
+        total += longest if _is_whole(cells[1:], whole) else broken
     return total
+
+
+def _is_whole(cells: Sequence[str], whole: int) -> bool:
+    """Whether no cell is broken: single words never are, several not where they are as short as ``whole``."""
+    from rich.cells import cell_len
+
+    return whole > 0 and all(" " not in cell or cell_len(cell) <= whole for cell in cells)
 
 
 def say(text: str, indent: int = 0, further: int = 0) -> None:
     """A paragraph: broken between words on a terminal, and what goes on stands below its beginning, or further in."""
-    click.echo(" " * indent + hanging(inert(text), indent + further))
+    click.echo(" " * indent + wrapped(inert(text), sys.stdout, indent + further, indent))
 
 
 def print_check(check: Check, width: int) -> None:
@@ -145,13 +153,20 @@ def hanging(text: str, indent: int) -> str:
     return wrapped(text, sys.stdout, indent)
 
 
-def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
-    """The same on another stream."""
-    columns = columns_of(stream) - indent
-    if not stream.isatty() or columns < _NARROW:
+def wrapped(text: str, stream: TextIO, indent: int = 0, first: int | None = None) -> str:
+    """The same on another stream; ``first`` columns are taken before the first line, ``indent`` before the others."""
+    columns, taken = columns_of(stream), " " * (indent if first is None else first)
+    if not stream.isatty() or columns - indent < _NARROW:
         return text
-    lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
-    return ("\n" + " " * indent).join(lines)
+    lines = textwrap.wrap(
+        text,
+        columns,
+        initial_indent=taken,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines).removeprefix(taken)
 
 
 def _print_plain(rows: Sequence[Sequence[str]]) -> None:

@@ -5,6 +5,26 @@ import sys
 from typing import Self
 
 
+class Counting(contextlib.AbstractContextManager["Counting"]):
+    """Counts on standard error while it is open."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> Self:
+        return self
+
+    def step(self, done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{self._what}: {done} of {of}\033[K")
+            sys.stderr.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
 class Bar(contextlib.AbstractContextManager["Bar"]):
     """Counts files and bytes on standard error while it is open."""
 

@@ -13,7 +13,7 @@ from types import TracebackType
 import click
 
 from metnos.cli.live import Live, clip, columns, lasted
-from metnos.cli.output import COLOURS, MARKS, counted, inert
+from metnos.cli.output import COLOURS, MARKS, counted, inert, wrapped
 from metnos.core.errors import TurnError
 from metnos.core.records import Level
 from metnos.grimoire.trace import State
@@ -230,7 +230,7 @@ def _tell_plan(plan: Planned) -> None:
 
 
 def _say_dim(text: str) -> None:
-    click.secho(text, dim=True, err=True)
+    click.secho(wrapped(text, sys.stderr), dim=True, err=True)
 
 
 def _say_what_to_do(what: str, command: str, colour: str) -> None:

@@ -105,7 +105,8 @@ def _fast(app: App, said: Mapping[str, Any], trace: Trace) -> None:
     """What a fast path said about the request: what it rests on, and why it answered or did not."""
     how = "in the same words" if said.get("exact") else "by its meaning"
     path = str(said.get("path", ""))
-    _say(f"A fast path knows such requests {how}: {fast.spelled(app, path, str(said.get('form', '')))}")
+    knows = f"A fast path knows such requests {how}" if said.get("sure", True) else f"The nearest fast path {how}"
+    _say(f"{knows}: {fast.spelled(app, path, str(said.get('form', '')))}")
     passes, sure = said.get("passes"), said.get("probability")
     learnt = f", learnt from {counted(passes, 'request')}" if isinstance(passes, int) else ""
     likely = f", {sure:.2%} likely to be right" if _is_number(sure) else ""
@@ -118,7 +119,7 @@ def _fast(app: App, said: Mapping[str, Any], trace: Trace) -> None:
         _say(f"  It tried, changed nothing, and it was planned anew: {said['fell_back']}")
     else:
         _say(f"  It did not answer: {said.get('why', '')}")
-    if said.get("steps") and trace.path != "fast":
+    if said.get("steps") and trace.plan.get("steps") and trace.path != "fast":
         same = said["steps"] == trace.plan.get("steps")
         _say("  It would have done the same." if same else "  It would have done something else.")
 
@@ -236,7 +237,7 @@ def _data(whole: dict[str, Any], trace: Trace) -> dict[str, Any]:
 
 
 def _title(text: str) -> None:
-    click.secho(f"\n{text}", bold=True)
+    click.secho(f"\n{hanging(text, 0)}", bold=True)
 
 
 def _say(text: str) -> None:

@@ -1,7 +1,7 @@
 """Making text shorter by leaving out what can be missed: whole sentences first, then words inside those that stay.
 
 What stays is chosen by two things: how much a word tells (its surprisal, `metnos.context.surprisal`) and how near its
-sentence is to the question. A sentence is near if it has the question's telling words, or stands beside one that has:
+sentence is to the question. A sentence is near if it has the question's telling words, or stands in a text that has:
 an answer often follows what it answers.
 
 Rules (property-tested): the result meets its target by the caller's own count of tokens, always, and if nothing else
@@ -13,30 +13,33 @@ guarantee that what was left out was not needed, nor good style.
 
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from metnos.context.pieces import Piece, pieces, sentences
-from metnos.context.surprisal import Surprisal
+from metnos.context.surprisal import Surprisal, Word
 
 Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Numbers of compression. None is from a source document: each is chosen for the reason beside it."""
+    """Numbers of compression, chosen by `bench compress` on conversations; the seed gives none that is used."""
 
-    thinnest: float = 0.65  # of a sentence's tokens that stay at least, while whole sentences can be left out instead
-    question: float = 4.0  # what having all of the question's words is worth, beside a text's mean surprisal as one
-    telling: float = 1.0
-    around: float = 0.5  # of nearness: how much the part as a whole counts, beside the sentence itself
-    prior: float = 1.0  # what the caller's own weight of a part is worth
-    most_bits: float = 24.0  # of one word: a longer string of digits is not more telling
+    thinnest: float = 0.9  # of the tokens of the sentences that stay; beyond function words more is lost than won
+    question: float = 24.0  # what having all of the question's words is worth, where a mean sentence's bits are one
+    around: float = 0.8  # of nearness: how much the part as a whole counts, beside the sentence itself
+    prior: float = 8.0  # what the caller's own weight of a part is worth
+    alone: float = (
+        0.75  # of a word's bits: those that it has by itself, beside those that it has after the words before
+    )
+    digit_bits: float = 12.0  # that anything with a digit has at least: a date is expected and still the answer
+    most_bits: float = 24.0  # of one word: a longer string of letters is not more telling
 
 
 DEFAULT = Rules()
-_EVEN = 0.25  # how much a word of a sentence that is worth nothing still counts, beside 1.25 in the best
-_TRIES = 48  # pieces that are tried one by one to use up what is left
+_TRIES = 12  # pieces that are tried one by one to use up what is left
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +114,31 @@ def _items(
 ) -> list[_Item]:
     found: list[_Item] = []
     costs: dict[str, int] = {}
+    alone: dict[str, float] = {}
     number = 0
     for place, (part, group) in enumerate(zip(parts, groups, strict=True)):
-        words = model.score(part.text, seen=seen)
-        at = 0
+        words = deque(model.score(part.text, seen=seen))
         for sentence in group:
             for piece in sentence:
                 bits = 0.0
-                while at < len(words) and words[at].start < piece.end:
-                    bits += min(words[at].bits, rules.most_bits)
-                    at += 1
+                while words and words[0].start < piece.end:
+                    bits += _bits(part.text, words.popleft(), alone, model, rules)
                 text = part.text[piece.start : piece.end]
                 if text not in costs:
                     costs[text] = max(count(f" {text}"), 1)
                 found.append(_Item(place, number, piece, bits, costs[text]))
             number += 1
     return found
+
+
+def _bits(text: str, word: Word, alone: dict[str, float], model: Surprisal, rules: Rules) -> float:
+    """How much a word tells: mostly by itself, partly after the words before it."""
+    said = text[word.start : word.end]
+    if said not in alone:
+        alone[said] = model.information(said)
+    bits = rules.alone * alone[said] + (1 - rules.alone) * word.bits
+    least = rules.digit_bits if any(char.isdecimal() for char in said) else 0.0
+    return max(min(bits, rules.most_bits), least)
 
 
 def _worth(
@@ -148,12 +160,23 @@ def _worth(
     worth: list[float] = []
     for part, group in zip(parts, groups, strict=True):
         around = asked.nearness(part.text)
+        values = []
         for sentence in group:
-            have, tokens = told[len(worth)]
+            have, tokens = told[len(worth) + len(values)]
             own = asked.nearness(part.text[sentence[0].start : sentence[-1].end])
             nearness = (1 - rules.around) * own + rules.around * around
-            worth.append(rules.telling * have / tokens / mean + rules.question * nearness + rules.prior * part.weight)
+            values.append(have / tokens / mean + rules.question * nearness + rules.prior * part.weight)
+        worth += _headed(group, values)
     return worth
+
+
+def _headed(group: Sequence[Sequence[Piece]], values: Sequence[float]) -> list[float]:
+    """The heading of a table is worth as much as the best of what stands below it."""
+    best, found = 0.0, []
+    for sentence, value in zip(reversed(group), reversed(values), strict=True):
+        best = max(best, value)
+        found.append(best if sentence[0].held else value)
+    return found[::-1]
 
 
 # -- what is left out
@@ -175,12 +198,12 @@ def _sentences(items: Sequence[_Item], worth: Sequence[float], room: float) -> l
 
 
 def _order(kept: Sequence[_Item], worth: Sequence[float]) -> list[_Item]:
-    """The pieces of these sentences, the one to be left out first at the end."""
+    """The pieces of these sentences, the one to be left out first at the end: the one that tells least, and rather of a
+    sentence that is worth little."""
     best = max(worth, default=1.0)
 
     def value(each: _Item) -> float:
-        # Inside a sentence what is expected goes first, and it goes sooner where the sentence is worth less.
-        return each.bits / each.cost * (_EVEN + worth[each.sentence] / best)
+        return each.bits * (1 + worth[each.sentence] / best)
 
     return sorted(kept, key=lambda each: (not each.piece.held, -value(each)))  # stable: of two alike the later goes
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from metnos.fastpath.slots_source import fold, listed
 
-_WORD = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[a-z]{2,}|\be(?![\w.])|[cdl](?=')")  # single letters only where they are words: c.txt says nothing
 _ENGLISH = frozenset(
     listed(
         "the an and or of to from with without for by on at is are was were be been do does did have has had my"

@@ -179,7 +179,7 @@ def grounding(candidate: Fact) -> float:
     if candidate.provenance is Provenance.OWNER:
         return 1.0
     seen = max(len(set(candidate.sources)), candidate.episode_count)
-    return TRUST[candidate.provenance] * (1.0 - 2.0 ** (-seen / 2.0))
+    return TRUST[candidate.provenance] * (1.0 - math.pow(2.0, -seen / 2.0))
 
 
 # -- quality

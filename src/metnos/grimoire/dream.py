@@ -57,7 +57,7 @@ LAST = "dream last"  # the row that says up to which episode was dreamt
 _WHERE = Where(verdicts=(Verdict.VERIFIED,), scopes=SCOPES, senders=tuple(sorted(OURS)))
 _OWN = (Provenance.SELF, Provenance.OWNER)
 _CALMED = 50  # episodes in one transaction
-_PAGE = 500
+_HEARD = 5000  # episodes that earlier dreams are held against: two busy weeks
 _PLACES = 5  # of the past, from which old episodes are taken
 
 Progress = Callable[[str, int, int], None]
@@ -260,13 +260,9 @@ class Dreamer:
             watch.progress("settle", place, len(dreams))
 
     def _since(self, moment: datetime) -> list[Scene]:
-        """What own, verified episodes have shown since then, in order of time."""
-        where, after = replace(_WHERE, since=moment), 0
-        found: list[Scene] = []
-        while page := self._episodes.select(where, after=after, count=_PAGE):
-            found += self._scenes(page)
-            after = page[-1].seq
-        return sorted(found, key=lambda each: (each.ts, each.id))
+        """What own, verified episodes have shown since then, in order of time; of very many, the newest."""
+        found = self._episodes.select(replace(_WHERE, since=moment), count=_HEARD, newest_first=True)
+        return sorted(self._scenes(found), key=lambda each: (each.ts, each.id))
 
     def _replay(self, watch: _Watch) -> World:
         """Forward, backward and perturbed. It stays in memory, so a dream that is gone on with does it again."""

@@ -30,21 +30,21 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Testimony:
+class Heard:
     """The episodes that speak for a dream and against it."""
 
     confirming: tuple[str, ...] = ()
     refuting: tuple[str, ...] = ()
 
 
-def heard(dream: Fact, scenes: Sequence[Scene]) -> Testimony:
+def heard(dream: Fact, scenes: Sequence[Scene]) -> Heard:
     """What these episodes, in order of time, say about a dream."""
     counting = [seen for seen in scenes if _counts_for(dream, seen)]
     if dream.data.get("shape") == Shape.CHAIN:
         said = _chained(dream.data, counting)
     else:
         said = [(seen.id, shows(dream.data, dream.domain, seen)) for seen in counting]
-    return Testimony(tuple(x for x, verdict in said if verdict), tuple(x for x, verdict in said if verdict is False))
+    return Heard(tuple(x for x, verdict in said if verdict), tuple(x for x, verdict in said if verdict is False))
 
 
 def shows(data: Mapping[str, Any], domain: str, seen: Scene) -> bool | None:
@@ -59,7 +59,7 @@ def shows(data: Mapping[str, Any], domain: str, seen: Scene) -> bool | None:
     return good if so else None
 
 
-def fate(dream: Fact, now: datetime, said: Testimony, rules: FactRules = FACT_RULES) -> Fate:
+def fate(dream: Fact, now: datetime, said: Heard, rules: FactRules = FACT_RULES) -> Fate:
     """What becomes of a dream after this testimony."""
     confirming, refuting = len(said.confirming), len(said.refuting)
     if confirming > refuting:

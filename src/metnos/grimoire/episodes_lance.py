@@ -208,6 +208,7 @@ class LanceEpisodes:
 
         with self._tables.writing():
             table = self._tables.main
+            before = table.version
             table.optimize()
             names = {each.columns[0] for each in table.list_indices()}
             for column in ("seq", "id", "source", "session"):
@@ -215,7 +216,7 @@ class LanceEpisodes:
                     table.create_index(column, config=BTree())
             if VECTOR not in names and self.space is not None and table.count_rows() >= _INDEX_FROM and not stop():
                 table.create_index(VECTOR, config=IvfPq(distance_type="cosine"))
-            return True
+            return bool(table.version != before)
 
     def close(self) -> None:
         """There is nothing to close: every version on the disk is whole."""

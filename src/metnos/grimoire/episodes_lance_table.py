@@ -133,7 +133,8 @@ class Tables:
 
     def create(self, name: str, schema: Any, table: Any | None = None) -> None:
         """A new version of a table with nothing but these rows, or a new table."""
-        self.db.create_table(name, data=table, schema=schema, mode="overwrite", on_bad_vectors=NONE)
+        mode = "overwrite" if name in self._names() else "create"
+        self.db.create_table(name, data=table, schema=schema, mode=mode, on_bad_vectors=NONE)
         self._main = None
 
     def rewrite(self, name: str, schema: Any, change: Callable[[Any], Any] = lambda batch: batch) -> None:

@@ -85,7 +85,7 @@ _VECTORS = (
         digest TEXT NOT NULL
     ) STRICT""",
     # A row as long as something was removed whose bytes may still be found.
-    "CREATE TABLE to_scrub (one INTEGER PRIMARY KEY CHECK (one = 1)) STRICT",
+    "CREATE TABLE to_scrub (one INTEGER PRIMARY KEY CHECK (one = 1), times INTEGER NOT NULL) STRICT",
 )
 
 MIGRATIONS = (Migration("0001_episodes", (*_EPISODES, *_VECTORS)),)

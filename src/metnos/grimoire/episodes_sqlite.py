@@ -56,8 +56,7 @@ class SqliteEpisodes:
         self._busy_timeout_s = busy_timeout_s
         self._db = Database(folder / FILE, MIGRATIONS, busy_timeout_s=busy_timeout_s, clock=clock)
         self._search = VectorSearch(self._db, folder, index or IndexRules())
-        if self._db.first("SELECT 1 FROM to_scrub") is not None:
-            self._scrub()
+        self._scrub()
 
     # -- taking in
 
@@ -190,7 +189,7 @@ class SqliteEpisodes:
             tx.query("PRAGMA secure_delete = ON")
             seqs = _seqs(tx, ids)
             if seqs:
-                tx.execute("INSERT OR IGNORE INTO to_scrub (one) VALUES (1)")
+                tx.execute("INSERT INTO to_scrub VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET times = times + 1")
                 listed = json.dumps(list(seqs.values()))
                 # In the way of FTS5, which does not keep the text: it must be told what the row held.
                 tx.execute(
@@ -200,12 +199,14 @@ class SqliteEpisodes:
                 )
                 tx.execute(f"DELETE FROM episodes WHERE seq IN {_IDS}", (listed,))  # noqa: S608 -- our own words
                 tx.execute("INSERT INTO episodes_text (episodes_text) VALUES ('optimize')")
-        if self._db.first("SELECT 1 FROM to_scrub") is not None:
-            self._scrub()
+        self._scrub()
         return len(seqs)
 
     def _scrub(self) -> None:
         """Make what was removed unfindable in the files."""
+        times = self._db.first("SELECT times FROM to_scrub")
+        if times is None:
+            return
         self._search.scrub()
         compact(self._db.path, self._busy_timeout_s)
         busy = self._db.first("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -215,7 +216,8 @@ class SqliteEpisodes:
                 fix="Close the other program and try again, or start Metnos again: it is emptied then.",
             )
         with self._db.write() as tx:
-            tx.execute("DELETE FROM to_scrub")
+            # Unless somebody removed something since: its bytes may have come after the writing anew.
+            tx.execute("DELETE FROM to_scrub WHERE times = ?", times)
 
     def tend(self, stop: Callable[[], bool] = lambda: False) -> bool:
         return self._search.tend(stop)

@@ -10,7 +10,6 @@ only evidence of another source lifts it higher. Time that runs backwards change
 """
 
 import math
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -83,17 +82,6 @@ _CEILING_STRANGER = 0.45
 _RANK = {Provenance.OWNER: 4, Provenance.SELF: 3, Provenance.CLADE: 2, Provenance.TESTAMENT: 2, Provenance.DEATH: 2}
 
 
-_PERSONAL = frozenset(
-    ("owner", "user", "household", "family", "proprietario", "utente", "famiglia", "personal", "personale")
-)
-# The owner of a file and the user of a process are nobody of the house.
-_ABOUT_PEOPLE = re.compile(
-    r"\b(?:the|our|my|your|il|la|l'|mio|mia)\s*(?:owner|household|family|proprietario|famiglia)(?:'s)?\b(?! of| id)"
-    r"|\b(?:the\s+user|l'utente)(?:'s)?\s+(?:often|always|usually|spesso|sempre|di solito)?\s*(?:likes?|loves?"
-    r"|prefers?|wants?|hates?|lives?|works?|asks?|sleeps?|eats?|ama|preferisce|vuole|odia|vive|lavora|chiede|dorme|mangia)\b",
-    re.IGNORECASE,
-)
-
 # -- belief
 
 
@@ -116,14 +104,6 @@ def ceiling(fact: Fact) -> float:
 def may_act(fact: Fact) -> bool:
     """Whether it may ever steer a plan: not a dream, nothing from a stranger."""
     return fact.provenance not in NEVER_ACTS and not is_strangers(fact)
-
-
-def is_personal(fact: Fact) -> bool:
-    """Whether it is about the owner or the household: then it needs consent."""
-    if fact.domain.casefold() in _PERSONAL or any(tag.casefold() in _PERSONAL for tag in fact.tags):
-        return True
-    first = re.split(r"[\W_]", fact.subject.casefold(), maxsplit=1)[0]
-    return first in _PERSONAL or _ABOUT_PEOPLE.search(fact.text) is not None
 
 
 def rank(fact: Fact) -> int:

@@ -18,7 +18,7 @@ from metnos.core.clock import Clock, to_text
 from metnos.core.embedding import Space
 from metnos.core.errors import StoreError
 from metnos.core.ids import UlidMaker
-from metnos.grimoire import causal, fact_rules, facts_admit, happenings, poison
+from metnos.grimoire import causal, fact_rules, facts_admit, facts_fading, happenings, poison
 from metnos.grimoire import facts_rows as rows
 from metnos.grimoire.admission import RULES, AdmissionRules
 from metnos.grimoire.episode import Provenance, Scope, Viewer
@@ -92,6 +92,12 @@ class Facts:
     ) -> Admitted:
         """Take knowledge in through the gate. The only way for what was learned, dreamt or received."""
         return facts_admit.admit(self, candidate, vector, space, rules, supersedes, self._clock.now())
+
+    def agreed(self, fact: str) -> Fact | None:
+        """The owner agreed to a fact that waited for it (outcome ``consent``): it counts from now on."""
+        with self.db.write() as tx:
+            found = rows.read(tx, [fact])
+            return facts_admit.agreed(self, tx, found[0]) if found else None
 
     def put(
         self,
@@ -187,13 +193,13 @@ class Facts:
         expired: list[str] = []
         with self.db.write() as tx:
             changed: list[Fact] = []
-            for old in rows.due(tx, *self._due(at)):
+            for old in facts_fading.due(tx, *self._due(at)):
                 new = fact_rules.settled(old, at, self.rules)
                 if new.standing is not old.standing:
                     (pruned if new.standing is Standing.PRUNED else expired).append(new.id)
                     self._told(new)
                 changed.append(new)
-            rows.believed(tx, changed)
+            facts_fading.faded(tx, changed)
         return Decayed(len(changed), tuple(pruned), tuple(expired))
 
     # -- links and sources
@@ -283,7 +289,7 @@ class Facts:
                 return None
             new = change(at, found[0])
             if new.provenance is found[0].provenance:
-                rows.believed(tx, [new])
+                facts_fading.believed(tx, [new])
             else:
                 rows.write(tx, new, None, None)
             self._told(new)

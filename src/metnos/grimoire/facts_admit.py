@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from metnos.core.embedding import Space
-from metnos.grimoire import admission, fact_likeness, fact_rules, immune, poison
+from metnos.grimoire import admission, consent, fact_likeness, fact_rules, immune, poison
 from metnos.grimoire import facts_rows as rows
 from metnos.grimoire.admission import AdmissionRules, Judged, Known
 from metnos.grimoire.episode import Provenance
@@ -207,7 +207,7 @@ def _merge(
     if fresh:
         merged = replace(merged, text=candidate.text, value=candidate.value, data=candidate.data)
     facts.put(merged, vector if fresh else None, space if fresh else None, tx)
-    settled = _balanced(facts, tx, merged)
+    settled = _balanced(facts, tx, merged) if new else merged
     return Admitted(Outcome.MERGED, f"known already; {len(new)} new episodes" if new else "known already", settled)
 
 
@@ -221,14 +221,20 @@ def _earned(merged: Fact, candidate: Fact) -> Fact:
 
 def _balanced(facts: "Facts", tx: Transaction, fact: Fact) -> Fact:
     """A fact that was set aside comes back when more speaks for it than for all that it contradicts."""
-    if fact.standing is not Standing.QUARANTINED or not fact.contradicts or CONSENT in fact.tags:
+    if fact.standing is not Standing.QUARANTINED or CONSENT in fact.tags:
         return fact
     rivals = [each for each in rows.read(tx, fact.contradicts) if each.standing is Standing.ACTIVE]
-    if not rivals or any(fact_rules.gives_way(fact, each) is fact for each in rivals):
+    if any(fact_rules.gives_way(fact, each) is fact for each in rivals):
         return fact
     for rival in rivals:
         facts.put(replace(rival, standing=Standing.QUARANTINED), tx=tx)
     return facts.put(replace(fact, standing=Standing.ACTIVE), tx=tx)
+
+
+def agreed(facts: "Facts", tx: Transaction, fact: Fact) -> Fact:
+    """The owner agreed to what is known about people: it counts, unless more speaks for what it contradicts."""
+    freed = facts.put(replace(fact, tags=tuple(tag for tag in fact.tags if tag != CONSENT)), tx=tx)
+    return _balanced(facts, tx, freed)
 
 
 # -- something new
@@ -290,7 +296,7 @@ def _keep(
     if against:
         made = replace(made, contradicts=tuple(fact.id for fact in against))
         outcome, reason = Outcome.CONTRADICTED, f"it contradicts {len(against)} known facts"
-    if fact_rules.is_personal(made):
+    if consent.needs_consent(made):
         made = replace(made, tags=tuple(dict.fromkeys((*made.tags, CONSENT))))
         outcome, reason, yields = Outcome.CONSENT, "it is about people and needs the owner's word", True
     if yields:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 SCANNED = 10_000  # the source document partitions beyond so many facts
 _QUESTION = 40  # words of a question that count
-_WIDEN = 4  # times as many as wanted are looked at, because some may not be meant
 _WORD = re.compile(r"\w+")
 
 Key = tuple[str, str]  # domain and kind
@@ -74,14 +73,14 @@ class Finder:
                 f"facts have vectors of {held.model}, the question has one of {space.model}: they cannot be compared",
                 fix="Use the embedder the memory was made with, or move the memory to the new one.",
             )
-        scored = self._scored(vector, space, which)
+        scores, ids = self._scored(vector, space, which)
         found: list[Found] = []
-        place, wide = 0, count * _WIDEN
-        while len(found) < count and place < len(scored):
-            some = scored[place : place + wide]
-            meant = {fact.id: fact for fact in self._meant([key for _, key in some], which)}
-            found += [Found(meant[key], score) for score, key in some if key in meant]
-            place += wide
+        place, wide = 0, count
+        while len(found) < count and place < len(ids):
+            some = ids[place : place + wide]
+            meant = {fact.id: fact for fact in self._meant(some, which)}
+            found += [Found(meant[key], scores[place + at]) for at, key in enumerate(some) if key in meant]
+            place, wide = place + wide, wide * 2
         return found[:count]
 
     def matching(self, text: str, count: int, which: Which) -> list[Found]:
@@ -107,19 +106,25 @@ class Finder:
 
     # -- inside
 
-    def _scored(self, vector: "Vector", space: Space, which: Which) -> list[tuple[float, str]]:
+    def _scored(self, vector: "Vector", space: Space, which: Which) -> tuple[list[float], list[str]]:
+        """Cosines and ids, the nearest first."""
         import numpy as np
 
         question = np.asarray(vector, dtype=np.float32)
         parts = self._current(space, which)
         parts.sort(key=lambda part: -float(part.middle @ question))
-        scored: list[tuple[float, str]] = []
+        ids: list[str] = []
+        scores = []
         for part in parts:
-            if len(scored) >= self._scanned:
+            if len(ids) >= self._scanned:
                 break
-            scored += zip((part.matrix @ question).tolist(), part.ids, strict=True)
-        scored.sort(key=lambda each: (-each[0], each[1]))
-        return scored
+            ids += part.ids
+            scores.append(part.matrix @ question)
+        if not ids:
+            return [], []
+        together = np.concatenate(scores)
+        order = np.argsort(-together, kind="stable")
+        return together[order].tolist(), [ids[place] for place in order]
 
     def _current(self, space: Space, which: Which) -> list[_Part]:
         """The parts that are meant; what changed in one since is read, and no more."""

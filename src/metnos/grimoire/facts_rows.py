@@ -146,18 +146,6 @@ def without_vector(store: Store, count: int) -> list[Fact]:
     return facts(store, store.query(sql, (count,)))
 
 
-def due(store: Store, since: Mapping[Decay, datetime], now: datetime, unconfirmed: datetime, low: float) -> list[Fact]:
-    """Facts that fading may have changed, without their sources and links: only what is believed of them is written."""
-    fading = " OR ".join("f.decay = ? AND f.applied < ?" for _ in since)
-    values: list[Value] = [text for decay, moment in since.items() for text in (str(decay), to_text(moment))]
-    sql = (
-        f"SELECT {_READ} FROM facts f WHERE f.standing IN ('active', 'quarantined') AND (({fading}) AND f.pinned = 0"  # noqa: S608
-        " OR f.valid_until <= ? OR f.confirm_by <= ? OR f.confidence < ? OR f.low_cycles > 0)"
-    )
-    found = store.query(sql, [*values, to_text(now), to_text(unconfirmed), low])
-    return [_fact(row, (), ()) for row in found]
-
-
 def derived_only_from(store: Store, episodes: Sequence[str]) -> list[str]:
     """Facts of which every source is among these."""
     sql = (
@@ -210,30 +198,6 @@ def _place_anew(tx: Transaction, fact: str, blob: bytes | None, space: str) -> N
     tx.execute(f"UPDATE facts SET vector = ?, space = ?, seq = {place} WHERE id = ?", (blob, space, fact))  # noqa: S608
 
 
-def believed(tx: Transaction, changed: Iterable[Fact]) -> None:
-    """Write only what changes by itself: belief, standing, counters and times."""
-    tx.execute_many(
-        "UPDATE facts SET confidence = ?, standing = ?, reinforced = ?, applied = ?, low_cycles = ?, shown = ?,"
-        " helped = ?, harmed = ?, valid_until = ?, confirm_by = ? WHERE id = ?",
-        [
-            (
-                each.confidence,
-                str(each.standing),
-                to_text(each.reinforced),
-                to_text(each.applied),
-                each.low_cycles,
-                each.shown,
-                each.helped,
-                each.harmed,
-                _maybe(each.valid_until),
-                _maybe(each.confirm_by),
-                each.id,
-            )
-            for each in changed
-        ],
-    )
-
-
 def put_vector(tx: Transaction, fact: str, vector: "Vector", space: Space) -> None:
     row = tx.first("SELECT seq FROM facts WHERE id = ?", (fact,))
     if row is None:
@@ -281,7 +245,7 @@ def _values(fact: Fact) -> list[Value]:
         str(fact.standing),
         fact.episode_count,
         *(to_text(each) for each in (fact.created, fact.reinforced, fact.applied)),
-        *(_maybe(each) for each in (fact.valid_from, fact.valid_until, fact.confirm_by)),
+        *(maybe(each) for each in (fact.valid_from, fact.valid_until, fact.confirm_by)),
         fact.pad.pleasure,
         fact.pad.arousal,
         fact.pad.dominance,
@@ -354,7 +318,7 @@ def _of(blob: bytes | None, space: Space | None) -> str:
     return space_text(space) if blob is not None else ""
 
 
-def _maybe(moment: datetime | None) -> str | None:
+def maybe(moment: datetime | None) -> str | None:
     return None if moment is None else to_text(moment)
 
 

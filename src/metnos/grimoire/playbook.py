@@ -82,7 +82,7 @@ class Playbook:
         belief: FactRules = fact_rules.RULES,
     ) -> None:
         self._writer = Writer(path, db, clock)
-        self._history = self._writer.history
+        self.history = self._writer.history
         self._file = self._writer.file
         self._db = db
         self._screen = screen
@@ -112,7 +112,7 @@ class Playbook:
 
     def lines(self) -> tuple[Line, ...]:
         """What stands in the file by Metnos's hand, as far as is known."""
-        return self._history.state().ours
+        return self.history.state().ours
 
     def allow(self, fact: str) -> bool:
         """Let a heuristic in again that the owner took out; says whether it was barred. It has to prove itself anew."""
@@ -120,8 +120,8 @@ class Playbook:
             row = tx.first("SELECT line FROM heuristics WHERE fact = ? AND barred = 1", (fact,))
             if row is None:
                 return False
-            state = self._history.state()
-            self._history.keep(tx, replace(state, barred=state.barred - {texts.bar_of(row[0])}))
+            state = self.history.state()
+            self.history.keep(tx, replace(state, barred=state.barred - {texts.bar_of(row[0])}))
             tx.execute("UPDATE heuristics SET barred = 0, ticks = 0, entered = '' WHERE fact = ?", (fact,))
             return True
 
@@ -129,14 +129,14 @@ class Playbook:
 
     def versions(self) -> list[Version]:
         """All versions, the oldest first."""
-        return self._history.versions()
+        return self.history.versions()
 
     def diff(self, older: int, newer: int) -> str:
-        return self._history.diff(older, newer)
+        return self.history.diff(older, newer)
 
     def restore(self, version: int) -> Report:
         """Put a version back: an act of the owner's. Lines that it does not hold do not come back by themselves."""
-        content = self._history.content(version)
+        content = self.history.content(version)
         with self._file.locked():
             state = self._writer.recover()
             rows = self._db.query("SELECT fact, strategy, line FROM heuristics WHERE entered <> '' OR barred = 1")
@@ -183,9 +183,9 @@ class Playbook:
             merged, _ = self._writer.write(state, (), {line.fact for line in out}, "something was forgotten")
             with self._db.write() as tx:
                 tx.query("PRAGMA secure_delete = ON")
-                versions = self._history.forget(tx, words, says)
-                state = self._history.state()
-                self._history.keep(tx, replace(state, maybe=tuple(set(state.maybe) - out)))
+                versions = self.history.forget(tx, words, says)
+                state = self.history.state()
+                self.history.keep(tx, replace(state, maybe=tuple(set(state.maybe) - out)))
                 for line in out:
                     tx.execute("DELETE FROM heuristics WHERE fact = ?", (line.fact,))
         return Gone(len(merged.left), versions)

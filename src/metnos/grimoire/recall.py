@@ -9,6 +9,7 @@ strengthened by `Recall.useful`, when it proved useful, and never for being show
 embedder in use is not the one that the memory was made with, words alone are searched, and the answer says so.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -186,9 +187,10 @@ class Recall:
         best = [*list(words)[: rules.seeds * 2 // 3], *list(cosines)[: rules.seeds // 3]]
         of = {each.id: each for each in store.get(list(found_by))}
         beside = _next_to(of.values(), rules)
+        known = Counter(one for one, _ in beside)
         for seed in dict.fromkeys(best):
-            if seed not in of or not of[seed].session or _is_surrounded(seed, beside, rules):
-                continue
+            if seed not in of or not of[seed].session or known[seed] >= len(rules.before) + len(rules.after):
+                continue  # it stands alone, or all its neighbours are known already
             around = store.around(seed, len(rules.before), len(rules.after))
             for distance, each in _distances(of[seed], around):
                 if rules_of.satisfies(each, where):
@@ -328,11 +330,6 @@ def _next_to(found: Iterable[Episode], rules: Rules) -> dict[tuple[str, str], in
                 beside[one.id, other.id] = distance
                 beside[other.id, one.id] = -distance
     return beside
-
-
-def _is_surrounded(seed: str, beside: dict[tuple[str, str], int], rules: Rules) -> bool:
-    """Whether all its neighbours are known already."""
-    return sum(one == seed for one, _ in beside) >= len(rules.before) + len(rules.after)
 
 
 def _distances(seed: Episode, around: Sequence[Episode]) -> list[tuple[int, Episode]]:

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from metnos.core.decay import HalfLife
-from metnos.grimoire.question import Question, Span
+from metnos.grimoire.question import Question, Span, words
 from metnos.grimoire.recall_rules import Candidate, Rules, Signals
 from metnos.grimoire.stem import stem
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _DAY = timedelta(days=1)
 _PREFIX = 3  # letters that a word shares with its stem at least
-_FEW = 20  # candidates found by words; fewer say nothing about what is usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +47,24 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     if not pool.candidates:
         return []
     near = _neighbours(pool, rules)
-    words, coverage = _by_words(question, pool, near, rules)
-    meaning, nearness = _by_meaning(pool, near)
+    lexical, coverage = _by_words(question, pool, near, rules)
+    meaning, nearness = _by_meaning(pool, near, rules)
     share = meaning_share(float(nearness.max()), len(pool.candidates), rules) if pool.cosines else 0.0
-    if not words.any():
+    if not lexical.any():
         share = 1.0
     named = np.array([float(_is_named(each, question.names)) for each in pool.candidates])
     named *= float(not named.all())  # where everybody is named, nobody stands out
     timed = np.array([in_time(each.ts, question.spans, rules) for each in pool.candidates])
     extra = rules.named * named.any() + rules.timed * bool(question.spans)
-    mixed = (1 - share) * words + share * meaning
+    mixed = (1 - share) * lexical + share * meaning
     relevance = (mixed + rules.named * named + rules.timed * timed) / (1 + extra)
+    answered = coverage.max() >= rules.answers_coverage or nearness.max() >= rules.answers_nearness
     return [
         Signals(
             *map(float, row),
-            passed=_passed(row[5], row[6], row[4] if not question.words else 0.0, rules),
+            passed=_passed(row[5], row[6], rules) if answered else _passed_by_time(row[4], question),
         )
-        for row in np.column_stack([relevance, words, meaning, named, timed, coverage, nearness])
+        for row in np.column_stack([relevance, lexical, meaning, named, timed, coverage, nearness])
     ]
 
 
@@ -92,12 +92,15 @@ def in_time(ts: datetime, spans: Sequence[Span], rules: Rules) -> float:
     return best
 
 
-def _passed(coverage: float, nearness: float, timed: float, rules: Rules) -> str:
+def _passed(coverage: float, nearness: float, rules: Rules) -> str:
     if coverage >= rules.coverage:
         return f"{coverage:.0%} of the question's words by weight are in it or beside it"
-    if nearness >= rules.nearness:
-        return f"its meaning is {nearness:.1f} deviations nearer than usual"
-    return "it lies in the time that was asked for" if timed > 0 else ""
+    return f"its meaning is {nearness:.1f} deviations nearer than usual" if nearness >= rules.nearness else ""
+
+
+def _passed_by_time(timed: float, question: Question) -> str:
+    """A question about nothing but a time is answered by what happened then."""
+    return "it lies in the time that was asked for" if timed > 0 and not question.words else ""
 
 
 # -- words
@@ -172,7 +175,7 @@ def _weights(counts: "Floats", lengths: "Floats", pool: Pool, rules: Rules) -> "
 # -- meaning
 
 
-def _by_meaning(pool: Pool, near: "Floats") -> "tuple[Floats, Floats]":
+def _by_meaning(pool: Pool, near: "Floats", rules: Rules) -> "tuple[Floats, Floats]":
     """Scores from 0 to 1, and by how many deviations each is nearer than what merely shares a word."""
     import numpy as np
 
@@ -182,8 +185,10 @@ def _by_meaning(pool: Pool, near: "Floats") -> "tuple[Floats, Floats]":
     has = np.array([each.id in pool.cosines for each in pool.candidates])
     cosines = np.array([pool.cosines.get(each.id, 0.0) for each in pool.candidates])
     shares = has & np.array([each.id in pool.words for each in pool.candidates])
-    usual = cosines[shares if shares.sum() >= _FEW else has]
-    middle, spread = float(np.median(usual)), max(float(usual.std()), 1e-3)
+    usual = cosines[shares if shares.sum() >= rules.few else has]
+    middle, spread = rules.usual_cosine, rules.usual_spread
+    if len(usual) >= rules.few:
+        middle, spread = float(np.median(usual)), max(float(usual.std()), 1e-3)
     apart = np.where(has, cosines - middle, 0.0)  # of what has no vector nothing is known
     seen = apart + near @ apart
     least, most = float(seen.min()), float(seen.max())
@@ -212,12 +217,13 @@ def _is_named(candidate: Candidate, names: Sequence[str]) -> bool:
 
 
 def likeness(vectors: Mapping[str, "Floats"], candidates: Sequence[Candidate]) -> list[list[float]]:
-    """How alike any two are: the cosine; without vectors, whether they say the same."""
+    """How alike any two are: the cosine; without vectors, which share of their words they have in common."""
     import numpy as np
 
     size = next((len(each) for each in vectors.values()), 0)
     if not size:
-        return [[float(one.text == other.text) for other in candidates] for one in candidates]
+        said = [frozenset(map(stem, words(each.text))) for each in candidates]
+        return [[2 * len(one & other) / max(1, len(one) + len(other)) for other in said] for one in said]
     rows = np.array([vectors.get(each.id, np.zeros(size)) for each in candidates])
     made: list[list[float]] = (rows @ rows.T).tolist()
     return made

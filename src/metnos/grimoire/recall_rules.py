@@ -12,7 +12,7 @@ Every factor lies in [0, 1]:
   counts, so that a bad mood does not only remember bad things.
 
 Rules: the three other factors never bring in what is not relevant. Place by place, only those are compared whose
-relevance is within `Rules.band` of the best one left; among them the four factors, less likeness to what was chosen
+relevance is within `Rules.band` of the best one left, or that speak of the same thing as it; among them the four factors, less likeness to what was chosen
 already, decide. What does not pass the floor is not there: a question that nothing answers gets nothing. Where a memory
 comes from discounts it, and what ended badly counts a fifth more.
 
@@ -57,8 +57,10 @@ class Rules:
     bloodstain: float = 1.2
     half_life_days: float = 30.0  # a month: this week stands out from last season, and today from last week a little
     contrarian: int = 5  # every fifth place is chosen against the mood
-    band: float = 0.10  # relevance nearer than this is the same: the arms agree no better about one text said twice
-    likeness: float = 0.25  # what complete likeness to a chosen memory costs: as much as importance may bring
+    band: float = 0.05  # relevance nearer than this is the same: the two arms seldom agree more exactly
+    same: float = 0.55  # from this likeness on two memories speak of the same thing: the later one may supersede the other
+    same_band: float = 0.35  # within so much relevance
+    likeness: float = 0.05  # what complete likeness to a chosen memory costs: as much as the band
 
     # -- candidates: a few hundred, so that the cost does not grow with what is stored
     by_words: int = 160
@@ -80,9 +82,16 @@ class Rules:
     timed: float = 0.25  # for lying in the time that the question names
     told_days: float = 7.0  # things are told after they happened: after so long, or the time's own length, half counts
 
-    # -- the floor
-    coverage: float = 0.25
+    # -- the floor. Chosen on two conversations, with questions about them and about others: of the first it silences
+    # less than one in a hundred, of the second two in three.
+    answers_coverage: float = 0.35  # the best candidate must have this share of the question's words, by weight,
+    answers_nearness: float = 4.0  # or be so many deviations nearer than usual; else nothing is an answer
+    coverage: float = 0.15  # and then each one that comes along has at least this
     nearness: float = 3.0
+    # Of fewer than twenty nothing usual can be told; sentence encoders give unrelated texts about this cosine.
+    few: int = 20
+    usual_cosine: float = 0.2
+    usual_spread: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +198,14 @@ def order(
     chosen: list[tuple[int, Factors]] = []
     while left and len(chosen) < count:
         against = rules.contrarian > 0 and len(chosen) % rules.contrarian == rules.contrarian - 1
-        floor = weights[left[0]] - rules.band
+        first = left[0]
         best: tuple[float, int, Factors] | None = None
         for place in left:
-            if weights[place] < floor:
+            behind = weights[first] - weights[place]
+            if behind > max(rules.band, rules.same_band):
                 break
+            if behind > rules.band and alike[first][place] < rules.same:
+                continue
             made = factors(candidates[place], signals[place].relevance, newest, mood, rules, contrarian=against)
             twin = max((alike[place][other] for other, _ in chosen), default=0.0)
             worth = made.score - rules.likeness * max(0.0, twin)

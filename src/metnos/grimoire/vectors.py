@@ -35,7 +35,8 @@ _CHUNK = 4_096  # rows read at once: a few megabytes
 _ROOM = 1.25  # by which memory for rows grows
 _FIELDS = "file, space, upto, rows, size, mtime_ns, digest"
 _STATE = """SELECT s.id, s.model, s.version, s.preprocess_hash, s.dim,
-    (SELECT max(place) FROM vectors WHERE space = s.id), x.file, x.digest FROM spaces s LEFT JOIN side_index x ON x.space = s.id WHERE s.current = 1"""
+        (SELECT max(place) FROM vectors WHERE space = s.id), x.file, x.digest
+    FROM spaces s LEFT JOIN side_index x ON x.space = s.id WHERE s.current = 1"""
 
 
 def scores(rows: "Halves", query: "Halves") -> "Scores":
@@ -80,6 +81,7 @@ class Rows:
         self._keys = np.empty(0, dtype=np.int64)
         self._rows = np.empty((0, dim), dtype=np.float16)
         self._count = 0
+        self.all: tuple[Keys, Halves] = (self._keys, self._rows)
 
     def reserve(self, more: int) -> None:
         import numpy as np
@@ -98,10 +100,7 @@ class Rows:
             self.reserve(int(end * _ROOM) - self._count)
         self._keys[self._count : end], self._rows[self._count : end] = keys, rows
         self._count = end
-
-    @property
-    def all(self) -> "tuple[Keys, Halves]":
-        return self._keys[: self._count], self._rows[: self._count]
+        self.all = self._keys[:end], self._rows[:end]  # at one stroke: others read while this one appends
 
     def __len__(self) -> int:
         return self._count

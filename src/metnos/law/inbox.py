@@ -92,6 +92,9 @@ _MAX_BODY = 4_000_000  # bytes; whoever asks more than an owner can read is not 
 _CORRECTION = timedelta(minutes=5)
 
 
+_ERASED = "(forgotten)"
+
+
 class State(StrEnum):
     """How a question stands."""
 
@@ -224,6 +227,13 @@ class Inbox:
             until = now + (item.expires_at - item.asked_at)
             fields = (item.kind, item.title if title is None else title, text, digest, yeses, item.asked_by)
             return self._insert(tx, fields, now, until)
+
+    def erase(self, item_id: str) -> None:
+        """Take the words out of a question about what is forgotten; it is closed, and that it was asked stays."""
+        with self._db.write() as tx:
+            tx.query("PRAGMA secure_delete = ON")
+            tx.execute("UPDATE inbox SET title = ?, body = '{}' WHERE id = ?", (_ERASED, item_id))
+            tx.execute("UPDATE inbox SET state = ? WHERE id = ? AND state IN (?, ?)", (State.EXPIRED, item_id, *_OPEN))
 
     # -- using
 

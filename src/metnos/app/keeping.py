@@ -1,0 +1,212 @@
+"""What an owner does with the memory as a whole: forget, pin, count, move to another engine or embedder."""
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from metnos.core.canon import canonical_json, sha256_hex
+from metnos.core.clock import to_text
+from metnos.core.errors import ModelError, TurnError
+from metnos.grimoire import appraisal, episodes_move, poison, reembed
+from metnos.grimoire.consent import needs_consent
+from metnos.grimoire.episode import Episode, Mark
+from metnos.grimoire.exchange import Exchange
+from metnos.grimoire.exchange_taking import Taken
+from metnos.grimoire.fact import Fact, Kind, Standing
+from metnos.grimoire.facts_rows import Which
+from metnos.grimoire.forget import Forgetting, Forgotten, Plan
+from metnos.grimoire.reports import Reports
+from metnos.grimoire.tiers import Tiers
+from metnos.grimoire.vectored import OfEpisodes, OfFacts
+from metnos.law.audit_line import Entry
+from metnos.law.inbox import Item
+from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.mnestome import proto
+
+if TYPE_CHECKING:
+    from metnos.app.house import App
+
+FORGOTTEN = "memory forgotten"
+MOVED = "memory moved"
+CURATOR = Principal(Channel.NIGHT, "curator", Autonomy.READ_ONLY)
+
+Progress = Callable[[int, int], None]
+
+
+# -- long memory
+
+
+def tiers(app: "App") -> Tiers:
+    """The way into long memory."""
+    return Tiers(
+        app.workspace,
+        app.inbox,
+        app.audit,
+        app.grimoire.db,
+        app.clock,
+        app.grimoire.playbook,
+        lambda text: poison.screen(text).reason,
+    )
+
+
+def apply(app: "App", item: Item) -> None:
+    """Do what the owner agreed to: write the line, or let the fact count."""
+    tiers(app).apply(item, partial(_agree, app))
+
+
+def ask_consent(app: "App", most: int = 3) -> int:
+    """Put facts about the owner or the household before them, a few at a time; drop what they did not want."""
+    way, facts = tiers(app), app.grimoire.facts
+    facts.remove(way.refused())
+    asked = 0
+    for fact in facts.find(standings=(Standing.QUARANTINED,), count=200):
+        if asked < most and _waits(fact):
+            asked += way.consent(fact, "it was learnt from what you did", asked_by=CURATOR) is not None
+    return asked
+
+
+def _waits(fact: Fact) -> bool:
+    """Whether a quarantined fact waits for consent, and not for a contradiction to be settled."""
+    return not fact.contradicts and needs_consent(fact)
+
+
+def _agree(app: "App", fact: str) -> None:
+    for each in app.grimoire.facts.get([fact]):
+        app.grimoire.facts.put(replace(each, standing=Standing.ACTIVE))
+
+
+# -- forgetting
+
+
+def forgetting(app: "App") -> Forgetting:
+    grimoire = app.grimoire
+    return Forgetting(
+        grimoire.episodes,
+        grimoire.facts,
+        grimoire.playbook,
+        app.workspace.root,
+        app.clock,
+        turns=partial(_forget_turns, app),
+        questions=partial(_forget_questions, app),
+    )
+
+
+def forget(app: "App", plan: Plan) -> Forgotten:
+    """Take out what a plan names. The audit says that it happened, and never what it was."""
+    digest = sha256_hex(canonical_json([*plan.episodes, *plan.facts]))
+    with app.audit.act(
+        Entry(FORGOTTEN, {}, {"ids": digest}, {"episodes": len(plan.episodes), "facts": len(plan.facts)})
+    ):
+        reembed.forgotten(app.workspace.memory, "episodes", plan.episodes)
+        reembed.forgotten(app.workspace.memory, "facts", plan.facts)
+        return forgetting(app).forget(plan)
+
+
+def _forget_turns(app: "App", sources: Collection[str]) -> int:
+    gone = 0
+    for source in sources:
+        try:
+            turn = app.medium.load(source).id
+        except TurnError:
+            continue  # a note, or something that was brought in
+        gone += app.medium.redact(turn)
+        forget_traces(app, turn)
+    return gone
+
+
+def forget_traces(app: "App", turn: str) -> None:
+    """Take out the words that mnests and fast paths have from a turn only: wishes, and forms of requests."""
+    proto.forget_turn(app.catalog.db, turn)
+    for each in app.fast.logs:
+        each.forget_turn(turn, app.clock.now())
+
+
+def _forget_questions(app: "App", memories: Collection[str], says: Callable[[str], bool]) -> int:
+    named = set(memories)
+
+    def touches(item: Item) -> bool:
+        about = {str(item.body.get("fact", "")), *map(str, item.body.get("evidence", ()))}
+        return bool(named & about) or says(str(item.body["text"]))
+
+    return tiers(app).forget(touches, says, app.inbox.erase)
+
+
+# -- out and in again
+
+
+def export(app: "App", target: Path) -> dict[str, int]:
+    """Everything that is remembered, in one file."""
+    return _exchange(app).export(target)
+
+
+def take_in(app: "App", source: Path) -> Taken:
+    """What such a file holds, as far as it is not there."""
+    _exchange(app).check(source)
+    return _exchange(app).take_in(source)
+
+
+def _exchange(app: "App") -> Exchange:
+    grimoire = app.grimoire
+    return Exchange(grimoire.episodes, grimoire.facts, grimoire.playbook.history, app.clock)
+
+
+# -- one memory
+
+
+def pin(app: "App", found: Episode | Fact, *, pinned: bool) -> None:
+    """Keep it from fading, or let it fade again."""
+    if isinstance(found, Episode):
+        app.grimoire.episodes.mark([Mark(found.id, pinned=pinned)])
+    else:
+        app.grimoire.facts.put(replace(found, pinned=pinned))
+
+
+def stats(app: "App") -> dict[str, Any]:
+    """How much is remembered, and how the memory is."""
+    grimoire = app.grimoire
+    mood, facts = grimoire.mood.now(), grimoire.facts
+    last = {kind: Reports(grimoire.db, app.clock).latest(kind, 1) for kind in ("curator", "dream")}
+    found: dict[str, Any] = {
+        "episodes": grimoire.episodes.count(),
+        "engine": app.settings.memory.engine,
+        **{f"facts: {kind}": number for kind in Kind if (number := facts.count(Which(kinds=(kind,))))},
+        "facts in quarantine": facts.count(Which(standings=(Standing.QUARANTINED,))),
+        "patterns refused": facts.immune.count(),
+        "lines in the playbook": len(grimoire.playbook.lines()),
+        "mood": f"{appraisal.octant(mood)} ({mood.pleasure:+.2f}, {mood.arousal:+.2f}, {mood.dominance:+.2f})",
+        "embedder": (grimoire.health.last() or {}).get("state", "not checked yet"),
+    }
+    return found | {f"last {kind}": to_text(each[0].ts) for kind, each in last.items() if each}
+
+
+# -- another engine, another embedder
+
+
+def move(app: "App", engine: str, progress: Progress) -> episodes_move.Moved:
+    """Keep episodes in another engine from now on."""
+    app.grimoire.episodes.close()
+    with app.audit.act(Entry(MOVED, {"engine": engine})):
+        moved = episodes_move.move(app.workspace.episodes, engine, app.clock, tell=progress)
+        app.set_setting("memory.engine", engine)
+    return moved
+
+
+def embed_anew(app: "App", progress: Progress, *, again: bool) -> reembed.Moved:
+    """Embed everything with the embedder of the settings; nothing changes before all of it is done."""
+    embedder = app.embedder
+    if embedder is None:
+        raise ModelError("there is no embedder", kind="none", fix="Choose one: metnos config set embed.kind builtin")
+    grimoire = app.grimoire
+    moved = reembed.reembed(
+        app.workspace.memory,
+        {"episodes": OfEpisodes(grimoire.episodes), "facts": OfFacts(grimoire.facts)},
+        embedder,
+        app.clock,
+        again=again,
+        progress=progress,
+    )
+    if moved.switched:
+        grimoire.health.keep(embedder)
+    return moved
