@@ -3,7 +3,7 @@
 For every LoCoMo question ten turns are found by BM25; together they are shortened to a half and to a quarter of their
 tokens. *Evidence lost*: the share of the telling words of the evidence turns, word by word where they stand, that are
 gone. *Answers lost*: the questions of which a word of the answer was there before and is there no longer. Beside it in
-the same run, to the same count of tokens: truncation (the end is cut off) and random deletion of words (five seeds).
+the same run, to the same count of tokens: truncation (the end is cut off) and random deletion of words.
 Once with the turns as they were found, the likeliest first, which is the best case of truncation; once in the order in
 which they were said. The model of surprise is made of the general text and the conversation's own turns, as an agent's
 is; *knowing the rank* also gets what retrieval thinks of each turn, as an agent's memories come with it. Every figure
@@ -26,7 +26,6 @@ from metnos.context.tokens import Tokens, estimated
 PURPOSE = "evidence that compression to a half and a quarter loses, beside truncation and random deletion"
 
 _FACTORS = (2, 4)
-_SEEDS = 5
 
 Spans = list[list[tuple[int, int]]]  # of each text, what is left
 Way = Callable[[Case, tuple[str, ...], int], Spans]
@@ -44,26 +43,26 @@ class Lost:
 def run(data: Path) -> list[Measure]:
     known = list(talks(data))
     counts = estimated()
-    measures: list[Measure] = []
-    for order in ("by rank", "by time"):
-        for factor in _FACTORS:
-            measures += _compared(known, counts, order, factor)
-    return [*measures, *_cost(known, counts)]
-
-
-def _compared(known: Sequence[Talk], counts: Tokens, order: str, factor: int) -> list[Measure]:
-    lost = {name: Lost() for name in ("ours", "ranked", "cut", "random")}
+    settings = [(order, factor) for order in ("by rank", "by time") for factor in _FACTORS]
+    lost = {each: {name: Lost() for name in ("ours", "ranked", "cut", "random")} for each in settings}
     for talk in known:
-        model = _model(talk)
+        ways = _ways(_model(talk), counts)
         places = {text: at for at, text in enumerate(talk.texts)}
         for case in talk.cases:
-            texts = case.texts if order == "by rank" else tuple(sorted(case.texts, key=places.__getitem__))
-            target = counts.count("\n".join(texts)) // factor
-            for name, way in _ways(model, counts).items():
-                _note(lost[name], case, texts, way(case, texts, target), counts, target)
+            for order, factor in settings:
+                texts = case.texts if order == "by rank" else tuple(sorted(case.texts, key=places.__getitem__))
+                target = counts.count("\n".join(texts)) // factor
+                for name, way in ways.items():
+                    _note(lost[order, factor][name], case, texts, way(case, texts, target), counts, target)
+    return [each for (order, factor), found in lost.items() for each in _told(found, order, factor)] + _cost(
+        known, counts
+    )
+
+
+def _told(lost: dict[str, Lost], order: str, factor: int) -> list[Measure]:
     name = f"{factor}x, {order}"
     fill = ", ".join(f"{way} {fmean(each.tokens):.2f}" for way, each in lost.items())
-    measures = []
+    measures: list[Measure] = []
     for what in ("evidence", "answers"):
         each = {way: fmean(getattr(found, what)) for way, found in lost.items()}
         said = f"against truncation; random deletion {each['random']:.1f}, knowing the rank {each['ranked']:.1f}"

@@ -44,7 +44,7 @@ def episode(number: int) -> Episode:
     chance = np.random.default_rng(number)
     ranks = chance.zipf(1.3, size=_LENGTH) % _WORDS
     return Episode(
-        id=hashlib.sha256(str(number).encode()).hexdigest()[:26],
+        id=id_of(number),
         ts=START + timedelta(seconds=30 * number),
         text=" ".join(_word(int(rank)) for rank in ranks),
         source=f"turn:{number}",
@@ -54,6 +54,10 @@ def episode(number: int) -> Episode:
         domain=f"domain:{number % 12}",
         curiosity=float(chance.random()),
     )
+
+
+def id_of(number: int) -> str:
+    return hashlib.sha256(str(number).encode()).hexdigest()[:26]
 
 
 def vectors(block: int, count: int, dim: int) -> Vectors:

@@ -1,9 +1,9 @@
 """A made set in which what was said later supersedes what was said before, and whether recall brings the latest first.
 
-Each topic is stated three times in half a year, in three wordings and with three values, among small talk; which wording
-comes last is drawn, so that no wording is an advantage. The question asks for the topic; only the latest statement is
-right. Beside recall as it is: the same with relevance alone, which cannot know which of the three is the latest.
-Every figure is of what should not happen.
+Each topic is stated three times in half a year, in three wordings and with three values, among small talk; which
+wording comes last is drawn, so that no wording is an advantage. The question asks for the topic; only the latest
+statement is right. Beside recall as it is: the same with relevance alone, which cannot know which of the three is the
+latest. Every figure is of what should not happen.
 """
 
 import random
@@ -24,29 +24,78 @@ from metnos.grimoire.recall_rules import Rules
 PURPOSE = "questions whose first answer is out of date, beside relevance alone"
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-ALONE = replace(Rules(), band=0.0, likeness=0.0)  # relevance and nothing else
+ALONE = replace(Rules(), band=0.0, likeness=0.0, same=2.0)  # relevance and nothing else
 _SEEDS = (1, 2, 3)
+_SMALL_TALK = 100
 
 # What is asked, and three ways to state it.
 _TOPICS: tuple[tuple[str, tuple[str, str, str]], ...] = (
-    ("What is the wifi password?", ("The wifi password is {}.", "We set the wifi password to {}.", "wifi password: {}")),
-    ("Who is my dentist?", ("My dentist is {}.", "I go to the dentist {}.", "Note that {} is the dentist now.")),
-    ("Where is the spare key?", ("The spare key is {}.", "I put the spare key {}.", "Spare key: {}.")),
-    ("Which gym do I go to?", ("I go to the gym called {}.", "The gym is {}.", "My gym membership is at {}.")),
-    ("What time does the school bus leave?", ("The school bus leaves at {}.", "School bus at {}.", "The bus to school goes at {}.")),
-    ("Which bank holds the mortgage?", ("The mortgage is with the bank {}.", "Our bank for the mortgage: {}.", "We hold the mortgage at the bank {}.")),
-    ("What is the boiler pressure supposed to be?", ("Boiler pressure should be {}.", "Keep the boiler pressure at {}.", "The boiler pressure is to be {}.")),
-    ("Who waters the plants when we are away?", ("{} waters the plants.", "The plants are watered by {}.", "For the plants, ask {} to water them.")),
-    ("What is the name of the cat's vet?", ("The vet of the cat is {}.", "We take the cat to the vet {}.", "Cat's vet: {}.")),
-    ("Which day is the rubbish collected?", ("Rubbish is collected on {}.", "They collect the rubbish every {}.", "Rubbish day: {}.")),
-    ("What is my locker number?", ("My locker is number {}.", "Locker number: {}.", "I have the locker with number {}.")),
-    ("Which train do I take to the office?", ("I take the {} train to the office.", "Train to the office: {}.", "To the office I take the train {}.")),
-    ("What is the code of the garage door?", ("The garage door code is {}.", "Garage code: {}.", "The code for the garage door was set to {}.")),
-    ("Who teaches the piano lessons?", ("The piano lessons are with {}.", "{} teaches piano.", "Piano lessons: {} is the teacher.")),
-    ("Which colour is the bedroom wall?", ("The bedroom wall is {}.", "We painted the bedroom wall {}.", "Bedroom wall colour: {}.")),
-    ("Where do we buy the coffee beans?", ("We buy the coffee beans at {}.", "Coffee beans come from {}.", "Coffee beans: {}.")),
-)  # fmt: skip
-_VALUES = "alder birch cedar dogwood elm fir ginkgo hazel ivy juniper larch maple nutmeg olive poplar quince".split()  # noqa: SIM905
+    (
+        "What is the wifi password?",
+        ("The wifi password is {}.", "We set the wifi password to {}.", "wifi password: {}"),
+    ),
+    (
+        "Who is my dentist?",
+        ("My dentist is {}.", "I go to the dentist {}.", "Note that {} is the dentist now."),
+    ),
+    (
+        "Where is the spare key?",
+        ("The spare key is {}.", "I put the spare key {}.", "Spare key: {}."),
+    ),
+    (
+        "Which gym do I go to?",
+        ("I go to the gym called {}.", "The gym is {}.", "My gym membership is at {}."),
+    ),
+    (
+        "What time does the school bus leave?",
+        ("The school bus leaves at {}.", "School bus at {}.", "The bus to school goes at {}."),
+    ),
+    (
+        "Which bank holds the mortgage?",
+        ("The mortgage is with the bank {}.", "Our bank for the mortgage: {}.", "We hold the mortgage at the bank {}."),
+    ),
+    (
+        "What is the boiler pressure supposed to be?",
+        ("Boiler pressure should be {}.", "Keep the boiler pressure at {}.", "The boiler pressure is to be {}."),
+    ),
+    (
+        "Who waters the plants when we are away?",
+        ("{} waters the plants.", "The plants are watered by {}.", "For the plants, ask {} to water them."),
+    ),
+    (
+        "What is the name of the cat's vet?",
+        ("The vet of the cat is {}.", "We take the cat to the vet {}.", "Cat's vet: {}."),
+    ),
+    (
+        "Which day is the rubbish collected?",
+        ("Rubbish is collected on {}.", "They collect the rubbish every {}.", "Rubbish day: {}."),
+    ),
+    (
+        "What is my locker number?",
+        ("My locker is number {}.", "Locker number: {}.", "I have the locker with number {}."),
+    ),
+    (
+        "Which train do I take to the office?",
+        ("I take the {} train to the office.", "Train to the office: {}.", "To the office I take the train {}."),
+    ),
+    (
+        "What is the code of the garage door?",
+        ("The garage door code is {}.", "Garage code: {}.", "The code for the garage door was set to {}."),
+    ),
+    (
+        "Who teaches the piano lessons?",
+        ("The piano lessons are with {}.", "{} teaches piano.", "Piano lessons: {} is the teacher."),
+    ),
+    (
+        "Which colour is the bedroom wall?",
+        ("The bedroom wall is {}.", "We painted the bedroom wall {}.", "Bedroom wall colour: {}."),
+    ),
+    (
+        "Where do we buy the coffee beans?",
+        ("We buy the coffee beans at {}.", "Coffee beans come from {}.", "Coffee beans: {}."),
+    ),
+)
+_VALUES = ("alder", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel", "ivy", "juniper", "larch", "maple")
 _TALK = (
     "It rained the whole afternoon, so we stayed in and read.",
     "The soup turned out better than I had hoped.",
@@ -80,8 +129,9 @@ def made(seed: int) -> tuple[list[Episode], list[Asked]]:
         for key, wording, value, ago in zip(keys, order, values, days, strict=True):
             said.append((NOW - timedelta(days=ago), key, wording.format(value)))
         asked.append(Asked(question, keys[-1], frozenset(keys[:-1])))
-    for number in range(100):
-        said.append((NOW - timedelta(days=draw.uniform(0, 180)), f"t{number}", draw.choice(_TALK)))
+    said += [
+        (NOW - timedelta(days=draw.uniform(0, 180)), f"t{number}", draw.choice(_TALK)) for number in range(_SMALL_TALK)
+    ]
     return [
         Episode(id=key, ts=ts, text=text, source=key, session=f"day-{ts:%j}-{key}", curiosity=draw.random())
         for ts, key, text in sorted(said)

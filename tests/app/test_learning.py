@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from app.turned import close, pdfs, words
-from metnos.app import App, learning
+from executors.samples import manifest_text, write_sample
+from metnos.app import App, examine, learning
+from metnos.core.records import Level
 from metnos.fastpath.records import FastPath, State
+from metnos.grimoire.trace import Passing
+from metnos.mnestome import record
 from turn.fasting import events, every, fill, make_sure, path_of
 from turn.scripted import reopened
 from turn.turning import take
@@ -193,3 +197,30 @@ def test_what_could_not_be_done_leaves_no_word_of_it_in_events_which_are_never_f
     app.medium.redact(trace.id)
     learning.forget_turn(app, trace.id)
     assert b"zanzibar" not in everything(app.workspace.medium_db)
+
+
+def test_calls_that_are_declared_and_never_made_are_known_for_one_executor_and_for_all(app: App) -> None:
+    manifest = manifest_text("find_archives").replace(
+        'fs.read = ["/**"]', 'fs.read = ["/**"]\nexecutor.call = ["find_files"]'
+    )
+    write_sample(app.workspace.executors, "find_archives", manifest=manifest)
+    app.catalog.sign("find_archives", "a test")
+    learning.catch_up(app)
+    never = [("find_archives", "find_files")]
+    assert learning.unused_calls(app) == never, "a seed is planted for it, and that is no use"
+    assert learning.unused_calls(app, "find_archives") == never
+    assert learning.unused_calls(app, "find_files") == learning.unused_calls(app, "nobody") == []
+    (check,) = [each for each in examine(app.workspace, app.clock) if each.name == "mnestome"]
+    assert (check.level, "find_archives may call find_files and never did" in check.found) == (Level.GREEN, True)
+    passing = Passing("find_archives", "1.0.0", "find_files", "1.0.0", "call", 1, 1)
+    record.record_passing(app.catalog.db, passing, "T1", app.clock.now())
+    assert learning.unused_calls(app) == []
+
+
+def test_the_doctor_finds_a_weight_that_no_event_explains(app: App) -> None:
+    learning.catch_up(app)
+    with app.catalog.db.write() as tx:
+        tx.execute("UPDATE mnests SET weight = 0.99 WHERE id = (SELECT min(id) FROM mnests)")
+    (check,) = [each for each in examine(app.workspace, app.clock) if each.name == "mnestome"]
+    assert check.level is Level.RED
+    assert check.fix.startswith("metnos mnestome history ")

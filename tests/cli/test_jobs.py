@@ -15,10 +15,10 @@ from metnos.core.errors import DaemonError, UsageError
 from metnos.night import desktop
 from metnos.night.notices import News
 
-JOBS = [
-    *("catch_up", "ager", "fast_paths", "multi_tool_promote", "curator", "dream", "embedder", "conversations"),
-    *("uses", "undo", "executors", "audit", "backup"),
-]
+
+def names(house: App) -> list[str]:
+    """Every job, in the order of the night."""
+    return [job.name for job in building.jobs(house)]
 
 
 @pytest.fixture
@@ -38,12 +38,12 @@ def data(*line: str) -> Any:
 
 def test_before_anything_ran(house: App) -> None:
     listed = type_in("list")
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["job", *JOBS]
-    assert [line.split()[-1] for line in listed.stdout.splitlines()[1:]] == ["due"] * len(JOBS)
-    assert f"there are {len(JOBS)} jobs due" in listed.stderr
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["job", *names(house)]
+    assert [line.split()[-1] for line in listed.stdout.splitlines()[1:]] == ["due"] * len(names(house))
+    assert f"there are {len(names(house))} jobs due" in listed.stderr
     assert "metnos jobs run" in listed.stderr
     assert [(each["job"], each["verdict"], each["last"]) for each in data("list")] == [
-        (name, "due", None) for name in JOBS
+        (name, "due", None) for name in names(house)
     ]
     assert type_in("log").stdout == "Nothing ran yet.\n"
     assert data("log") == []
@@ -52,14 +52,14 @@ def test_before_anything_ran(house: App) -> None:
 def test_what_is_due_runs_and_then_nothing_is(house: App) -> None:
     done = type_in("run")
     assert (done.exit_code, done.return_value) == (0, 0)
-    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == JOBS
+    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == names(house)
     assert type_in("run").stdout == "Nothing is due.\n"
     assert data("run") == []
-    assert [each["verdict"] for each in data("list")] == ["done"] * len(JOBS)
+    assert [each["verdict"] for each in data("list")] == ["done"] * len(names(house))
     assert type_in("list").stderr == ""
     logged = data("log", "-n", "3")
     assert [(each["job"], each["state"], each["by_hand"]) for each in logged] == [
-        (name, "done", False) for name in JOBS[:-4:-1]
+        (name, "done", False) for name in names(house)[:-4:-1]
     ]
 
 
@@ -67,7 +67,7 @@ def test_one_by_its_name_and_all_of_them(house: App, clock: MovableClock) -> Non
     (run,) = data("run", "audit")
     assert (run["job"], run["by_hand"], run["night"]) == ("audit", True, "2026-11-15")
     clock.move(timedelta(seconds=1))
-    assert [each["job"] for each in data("run", "--night")] == JOBS
+    assert [each["job"] for each in data("run", "--night")] == names(house)
     assert "done, by hand" in type_in("log").stdout
 
 

@@ -76,10 +76,10 @@ def test_what_fits_stays_as_it_is() -> None:
 
 
 def test_whole_sentences_go_first_and_the_one_that_is_asked_about_stays() -> None:
-    made = short(STORY, estimate(STORY) // 4, "Which dog did the sister adopt?")
+    made = short(STORY, estimate(STORY) // 3, "Which dog did the sister adopt?")
     assert all(word in made for word in ("sister", "adopted", "greyhound", "Pixel", "Trento", "14 March"))
     assert "Anyway" not in made
-    assert "lake" not in made
+    assert "How have you" not in made
 
 
 def test_without_a_question_what_tells_most_stays() -> None:

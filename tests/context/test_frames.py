@@ -7,9 +7,7 @@ from metnos.context.budgets import Phase
 from metnos.context.frames import Frame, Key, Rules, Stable, cached, frame, sent
 
 HEAD = "Law 1: stay within."
-FACTS = (
-    "The shop opens at nine and closes at six, but not on Sundays; the bus to it leaves from the square at every hour."
-)
+FACTS = "The shop opens at nine and closes at six, but not on Sundays; the bus leaves at every hour. " * 2
 KNOWN = (Stable("facts", FACTS), Stable("playbook", "Look twice before you move."))
 BLOCKS = st.lists(st.builds(Stable, st.sampled_from(["facts", "playbook", "graph"]), st.text(max_size=30)), max_size=3)
 

@@ -25,6 +25,7 @@ BLOCKS = [
     own(Kind.INSTRUCTION, "Reply in JSON."),
     outside(Kind.EPISODES, "keys on the shelf", "memory"),
     own(Kind.SITUATION, "Now: noon"),
+    outside(Kind.RESULTS, "keys.txt", "step 1"),
     outside(Kind.PLAYBOOK, "look twice", "the playbook", stable=True),
     own(Kind.HEAD, "Law 1", stable=True),
     own(Kind.TOOLS, "find_files(path)"),
@@ -41,6 +42,6 @@ def test_the_head_is_first_the_request_and_the_instruction_last_and_what_is_stab
     found = arranged(blocks)
     assert len(found) == len(blocks)
     assert [block.text for block in found[:4]] == ["Law 1", "You plan.", "shelves hold keys", "look twice"]
-    assert [block.kind for block in found[-3:]] == [Kind.SITUATION, Kind.REQUEST, Kind.INSTRUCTION]
-    middle = [block.kind for block in found[4:-3]]
+    assert [block.kind for block in found[-4:]] == [Kind.RESULTS, Kind.SITUATION, Kind.REQUEST, Kind.INSTRUCTION]
+    middle = [block.kind for block in found[4:-4]]
     assert middle == [Kind.TOOLS, Kind.EPISODES, Kind.GRAPH, Kind.CONVERSATION]

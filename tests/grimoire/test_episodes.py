@@ -1,6 +1,5 @@
 """One contract, two engines: every test here runs on both, as they are, with nothing in their place."""
 
-import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -307,56 +306,6 @@ def test_a_replacement_that_fails_changes_nothing(store: Engine) -> None:
     assert ids(store.nearest(rows[2], 1)) == ["E00002"]
     store.replace_vectors(iter([(["E00001"], vectors(1, 1, OTHER.dim))]), OTHER)
     assert ids(store.nearest(vectors(1, 1, OTHER.dim)[0], 9)) == ["E00001"]
-
-
-# -- removing
-
-
-def found_in(folder: Path, *needles: bytes) -> list[str]:
-    content = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    return [path.name for path, held in content.items() if any(needle in held for needle in needles)]
-
-
-def test_what_is_removed_is_gone_from_every_file(store: Engine, tmp_path: Path) -> None:
-    secret = "xylophonequartz"
-    rows = vectors(60)
-    made = [episode(number, f"plain text {number}", payload={"n": number}) for number in range(60)]
-    made[30] = replace(made[30], text=f"about {secret} once", payload={"hidden": secret}, tags=(secret,), domain=secret)
-    store.add(made, rows, SPACE)
-    bytes_ = rows[30].astype(np.float16).tobytes()
-    assert store.remove(["E00030", "missing", "E00031"]) == 2
-    assert found_in(tmp_path, secret.encode(), secret.encode()[:9], bytes_) == []
-    assert store.matching(secret, 5) == store.get(["E00030"]) == []
-    assert "E00030" not in ids(store.nearest(rows[30], 60))
-    assert len(store.nearest(rows[30], 60)) == store.count() == 58
-    assert store.vectors_of(["E00030"]) == {}
-    store.add([made[30]], rows[30:31], SPACE)  # it may come again
-    assert ids(store.matching(secret, 5)) == ids(store.nearest(rows[30], 1)) == ["E00030"]
-
-
-def test_however_often_something_is_removed_nothing_of_it_stays(store: Engine, tmp_path: Path) -> None:
-    """Rows that stayed the first time may have been moved about in the files; then they go, too."""
-    chance, here = random.Random(5), list(range(300))
-    store.add([episode(number, f"said qz{number:05}x and more " * 9) for number in here], vectors(300), SPACE)
-    for _ in range(3):
-        gone = chance.sample(here, len(here) // 2)
-        here = [number for number in here if number not in gone]
-        store.remove([f"E{number:05}" for number in gone])
-        assert found_in(tmp_path, *(f"qz{number:05}x".encode() for number in gone)) == []
-        assert len(store.matching("said", 300)) == store.count() == len(here)
-
-
-def test_removing_while_vectors_are_replaced_leaves_nothing_behind(store: Engine, tmp_path: Path) -> None:
-    store.add([episode(number) for number in range(3)], vectors(3), SPACE)
-    fresh = vectors(3, 5, OTHER.dim)
-
-    def batches() -> Iterator[tuple[list[str], object]]:
-        yield ["E00000", "E00001", "E00002"], fresh
-        store.remove(["E00001"])
-        assert found_in(tmp_path, fresh[1].astype(np.float16).tobytes()) == []
-
-    store.replace_vectors(batches(), OTHER)  # type: ignore[arg-type]  # as above
-    assert sorted(ids(store.nearest(fresh[1], 9))) == ["E00000", "E00002"]
 
 
 # -- the rest

@@ -49,11 +49,12 @@ def full(tmp_path: Path) -> Mind:
     mind = memory(tmp_path / "full")
     mind.happen("What happened ☃ first.", "And then.", payload={"steps": [{"ok": True, "n": 1.5}], "é": None})
     plain = episode(
-        "E9", "Without a vector.", source="", scope=Scope.SENDER, sender="somebody", session="S", domain="d",
+        "N1", "Without a vector.", source="", scope=Scope.SENDER, sender="somebody", session="S", domain="d",
         kind="note", tags=("a", "b"), curiosity=0.3, pad=Pad(0.1, 0.2, -0.3), importance=0.4, verdict=Verdict.VERIFIED,
         replays=2, used=1, used_at=START, pinned=True, bloodstain=True, provenance=Provenance.TESTAMENT,
     )  # fmt: skip
     mind.episodes.add([plain])
+    mind.happen("Between them.", "And after.")
     mind.learn(RULE, CAUSE, FADED)
     mind.facts.put(AGAINST)
     mind.facts.link("F1", "F2", "used_with", 0.5)
@@ -93,18 +94,20 @@ def everything(mind: Mind) -> dict[str, Any]:
 def test_everything_goes_out_and_comes_in(full: Mind, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     counts = exchange(full).export(path)
-    assert counts == {"episode": 3, "fact": 4, "link": 2, "immune": 1, "playbook": 3, "mood": 1, "barred": 1}
+    assert counts == {"episode": 5, "fact": 4, "link": 2, "immune": 1, "playbook": 3, "mood": 1, "barred": 1}
     assert path.stat().st_mode & 0o777 == 0o600
     other = memory(tmp_path / "other")
     taken = exchange(other).take_in(path)
     assert dict(taken.new) == {key: count for key, count in counts.items() if key != "barred"}
     assert (taken.known, taken.refused, taken.held, taken.without_vectors) == (0, 0, 0, 0)
     assert everything(other) == everything(full)
+    order = [each.id for each in full.episodes.select(ANY)]
+    assert [each.id for each in other.episodes.select(ANY)] == order
     assert other.facts.causal.causes_of("mail fails")[0].cause == "network fails"
     assert other.episodes.matching("happened first", 3)
     before = everything(other)
     again = exchange(other).take_in(path)
-    assert (dict(again.new), again.known) == ({}, 14)
+    assert (dict(again.new), again.known) == ({}, 16)
     assert everything(other) == before
     Entry("memory taken in", counts=taken.counts())
 
@@ -272,7 +275,7 @@ def test_vectors_of_another_embedder_are_left_out(full: Mind, tmp_path: Path) ->
     space = Space("another", "1", "", 8)
     other.episodes.add([episode("X", "mine")], np.eye(1, 8, dtype=np.float32), space)
     taken = exchange(other).take_in(path)
-    assert (taken.without_vectors, taken.new["episode"], taken.new["fact"]) == (5, 3, 4)
+    assert (taken.without_vectors, taken.new["episode"], taken.new["fact"]) == (7, 5, 4)
     assert other.episodes.space == space
-    assert {each.id for each in other.episodes.missing_vectors(9)} == {"E1", "E2", "E9"}
+    assert {each.id for each in other.episodes.missing_vectors(9)} == {"E1", "E2", "E4", "E5", "N1"}
     assert other.facts.space is None

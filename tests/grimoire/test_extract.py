@@ -11,7 +11,7 @@ from metnos.grimoire.cluster import Cluster
 from metnos.grimoire.domain import HOME
 from metnos.grimoire.episode import Episode
 from metnos.grimoire.evidence import Baseline
-from metnos.grimoire.extract import Candidate, Material, baselines, extract, failures, preferences, quoted
+from metnos.grimoire.extract import Candidate, Material, baselines, extract, failures, quoted
 from metnos.grimoire.extract import topics as recurring
 from metnos.grimoire.fact import Kind
 
@@ -112,43 +112,6 @@ def test_two_things_that_fail_are_two_warnings() -> None:
 def test_one_turn_that_fails_thrice_is_one_failure() -> None:
     bad = step("fetch", ok=False, kind="timeout", url="a")
     assert list(failures(material([turn("x", bad, bad, bad, state="failed")]))) == []
-
-
-# -- arguments
-
-
-def asked(to: str, said: str = "", liked: bool | None = None) -> Episode:
-    return turn(
-        "move the {glob} to {path}",
-        step("find_files", pattern="*.pdf"),
-        step("move_files", to=to, entries="from step 1"),
-        payload={"slots": {"path": said} if said else {}, "feedback": liked},
-    )
-
-
-def test_an_argument_that_the_owner_always_says_is_a_preference() -> None:
-    found = list(preferences(material([asked("/papers", said="/papers") for _ in range(4)])))
-    (move,) = [each for each in found if each.data["strategy"] == "move_files"]
-    assert move.kind is Kind.PROCEDURAL
-    assert move.data["when"] == {"canonical": "move the {glob} to {path}"}
-    assert move.data["prefer"] == {"executor": "move_files", "args": {"to": "/papers"}}
-    assert move.data["instead_of"] == {}
-
-
-def test_an_argument_that_nobody_chose_is_no_preference_unless_somebody_liked_it() -> None:
-    assert list(preferences(material([asked("/papers") for _ in range(4)]))) == []
-    liked = [asked("/papers", liked=True), *(asked("/papers") for _ in range(3))]
-    assert [each.data["strategy"] for each in preferences(material(liked))] == ["find_files", "move_files"]
-
-
-def test_an_argument_that_varies_is_no_preference() -> None:
-    varied = [asked(f"/papers/{place}", said=f"/papers/{place}") for place in range(4)]
-    assert [each for each in preferences(material(varied)) if each.data["strategy"] == "move_files"] == []
-
-
-def test_what_flows_between_steps_is_no_argument() -> None:
-    found = preferences(material([asked("/papers", said="/papers", liked=True) for _ in range(4)]))
-    assert all("entries" not in each.data["prefer"]["args"] for each in found)
 
 
 # -- topics

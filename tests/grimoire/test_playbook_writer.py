@@ -228,7 +228,7 @@ def test_killed_at_any_moment_no_line_of_the_owners_is_lost_and_none_is_orphaned
         inside = [line.words for line in book.lines()]
         assert sorted(inside) == sorted(line[2:] for line in told if "Rule of thumb" in line)
         desk.db.close()
-    assert written > 25, "the writers hardly wrote: the test proves nothing"
+    assert written >= 25, "the writers hardly wrote: the test proves nothing"
 
 
 def test_several_processes_take_turns(desk: Desk) -> None:

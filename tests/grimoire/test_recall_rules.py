@@ -35,8 +35,8 @@ def candidate(key: str = "a", *, days_ago: float = 0.0, **rest) -> Candidate:
     return Candidate(id=key, text=key, ts=NOW - timedelta(days=days_ago), **rest)
 
 
-def signals(relevance: float, *, passed: bool = True) -> Signals:
-    return Signals(relevance, relevance, 0.0, 0.0, 0.0, 1.0, 0.0, "by words" if passed else "")
+def signals(relevance: float, *, own: float = 1.0, passed: bool = True) -> Signals:
+    return Signals(relevance, relevance, 0.0, 0.0, 0.0, 1.0, own, 0.0, "by words" if passed else "")
 
 
 def ordered(candidates, relevances, *, mood=NEUTRAL, count=10, rules=RULES, alike=None, passed=None) -> list[str]:
@@ -159,7 +159,19 @@ def test_without_a_contrarian_share_the_other_kind_comes_last() -> None:
 def test_what_says_the_same_as_a_chosen_one_gives_way_to_something_else() -> None:
     every = [candidate("a"), candidate("twin"), candidate("other")]
     alike = [[1, 0.99, 0.1], [0.99, 1, 0.1], [0.1, 0.1, 1]]
-    assert ordered(every, [0.80, 0.80, 0.75], alike=alike) == ["a", "other", "twin"]
+    assert ordered(every, [0.80, 0.80, 0.77], alike=alike) == ["a", "other", "twin"]
+
+
+def test_a_later_one_that_says_something_else_about_the_same_supersedes_an_earlier_one() -> None:
+    old, new = candidate("old", days_ago=90), candidate("new", days_ago=2)
+    alike = [[1, 0.8], [0.8, 1]]
+    assert ordered([old, new], [1.0, 0.8], alike=alike) == ["new", "old"]
+    assert ordered([old, new], [1.0, 0.8], alike=[[1, 0.2], [0.2, 1]]) == ["old", "new"]
+
+
+def test_an_earlier_one_never_supersedes_a_later_one() -> None:
+    old, new = candidate("old", days_ago=90, importance=1.0), candidate("new", days_ago=2)
+    assert ordered([new, old], [1.0, 0.8], alike=[[1, 0.8], [0.8, 1]]) == ["new", "old"]
 
 
 def test_what_comes_from_strangers_gives_way_to_what_was_lived() -> None:

@@ -21,8 +21,9 @@ def of_the_full_text(words: list[str]) -> dict[str, str]:
     return found
 
 
-WORDS = """caresses ponies ties caress cats feed agreed plastered bled motoring sing conflated troubled sized hopping tanned
-falling hissing fizzed failing filing happy sky relational conditional rational valenci digitizer radically differently
+WORDS = """caresses ponies ties caress cats feed agreed plastered bled motoring sing conflated troubled sized hopping
+tanned falling hissing fizzed failing filing happy sky relational conditional rational valenci digitizer radically
+differently
 vilely analogously vietnamization predication operator feudalism decisiveness hopefulness callousness formality
 sensitivity sensibility triplicate formative formalize electricity electrical hopeful goodness revival allowance
 inference airliner gyroscopic adjustable defensible irritant replacement adjustment dependent adoption homologous

@@ -102,6 +102,12 @@ def test_an_argument_is_never_changed_without_a_correction() -> None:
     assert steer(PLAN, ASKED, [prefers("move_files", {"to": "/srv/archive"})], TOOLS) == Steered(PLAN)
 
 
+def test_what_the_owner_wrote_down_holds_for_whatever_they_do_not_say_now() -> None:
+    rule = prefers("find_files", {"path": "/srv/scans"}, provenance=Provenance.OWNER)
+    assert steer(PLAN, ASKED, [rule], TOOLS).plan.steps[0].args["path"] == "/srv/scans"
+    assert steer(PLAN, Asked(FORM, {"path": "/home/owner"}), [rule], TOOLS) == Steered(PLAN)
+
+
 @pytest.mark.parametrize(
     ("instead", "prefer", "happens"),
     [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.errors import ModelError, TurnError
-from metnos.grimoire import appraisal, episodes_move, poison, reembed
+from metnos.grimoire import appraisal, episodes_move, poison, reembed, retention
 from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.episode import Episode, Mark
 from metnos.grimoire.exchange import Exchange
@@ -53,7 +53,7 @@ def tiers(app: "App") -> Tiers:
 
 def apply(app: "App", item: Item) -> None:
     """Do what the owner agreed to: write the line, or let the fact count."""
-    tiers(app).apply(item, partial(_agree, app))
+    tiers(app).apply(item, app.grimoire.facts.agreed)
 
 
 def ask_consent(app: "App", most: int = 3) -> int:
@@ -70,11 +70,6 @@ def ask_consent(app: "App", most: int = 3) -> int:
 def _waits(fact: Fact) -> bool:
     """Whether a quarantined fact waits for consent, and not for a contradiction to be settled."""
     return not fact.contradicts and needs_consent(fact)
-
-
-def _agree(app: "App", fact: str) -> None:
-    for each in app.grimoire.facts.get([fact]):
-        app.grimoire.facts.put(replace(each, standing=Standing.ACTIVE))
 
 
 # -- forgetting
@@ -128,9 +123,12 @@ def _forget_questions(app: "App", memories: Collection[str], says: Callable[[str
 
     def touches(item: Item) -> bool:
         about = {str(item.body.get("fact", "")), *map(str, item.body.get("evidence", ()))}
-        return bool(named & about) or says(str(item.body["text"]))
+        return bool(named & about) or says(str(item.body))  # a diff shows the lines around it too
 
-    return tiers(app).forget(touches, says, app.inbox.erase)
+    gone = tiers(app).forget(touches, says, app.inbox.erase)
+    if gone:
+        retention.empty_log(app.seat.db)
+    return gone
 
 
 # -- out and in again

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from metnos.app import keeping
 from metnos.core.errors import ModelError
 from metnos.core.ids import UlidMaker
 from metnos.executors.manifest import Reversal
@@ -35,6 +36,7 @@ from metnos.night.notices import News
 from metnos.store import applied
 from metnos.store.db import Database
 from metnos.turn.plan.records import Plan
+from metnos.turn.playbook import RULE, rules_of
 from metnos.turn.reminding import Reminding
 
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ _BETWEEN_TURNS_S = 0.5  # of CPU that learning may take right after a turn; the 
 _NIGHT_S = 120.0
 _ADVICE = 200  # facts that may be about one plan
 _NO_COUNTS = frozenset({"seed", "stopped", "cpu_s"})
+_BARRED = (  # what the owner took out of the playbook does not steer either
+    "SELECT json_extract(f.data, '$.fact') FROM heuristics h JOIN facts f ON f.id = h.fact WHERE h.barred = 1"
+)
 _STEERING = (Kind.PROCEDURAL, Kind.ANTI)
 
 
@@ -121,6 +126,7 @@ class Grimoire:
                 if applied.mark(tx, PROJECTION, turn, trace.closed.isoformat()):
                     self.usefulness.note(turn, trace.memories)
         medium.applied(PROJECTION, *offered)
+        self.usefulness.settle(self.facts, self.episodes, self.outcome)
         if todo and self.curator(_BETWEEN_TURNS_S).tick(len(todo)):
             self.learn(_BETWEEN_TURNS_S)
         return len(todo)
@@ -168,7 +174,6 @@ class Grimoire:
 
     def learn(self, cpu_s: float, embedder: "Embedder | None" = None) -> dict[str, int]:
         """Consolidate, or go on with it; what it did, in numbers."""
-        self.usefulness.settle(self.facts, self.episodes, self.outcome)
         cycle = self.curator(cpu_s, embedder).run()
         return dict(cycle.counts)
 
@@ -207,28 +212,42 @@ class Grimoire:
         return embedder
 
     def reminding(self) -> Reminding:
-        return Reminding(self._advice, partial(self.recall, count=5, facts=5))
+        return Reminding(self._advice, self._rules, partial(self.recall, count=5, facts=5))
+
+    def _rules(self) -> list[Fact]:
+        """What the owner wrote into the playbook in so many words."""
+        try:
+            text = (self.app.workspace.root / "PLAYBOOK.md").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return []  # the doctor says that it is missing
+        if RULE not in text:
+            return []  # the common case, which costs one small read
+        return rules_of(text, {line.words for line in self.playbook.lines()}, self.app.clock.now())
 
     def _advice(self, plan: Plan, viewer: Viewer) -> list[Fact]:
         """What is known about how such things are done."""
         domains = {capture.domain_of([step.executor for step in plan.steps])} if plan.steps else set()
         if not domains:
             return []
-        return self.facts.find(kinds=_STEERING, domains=sorted(domains), visible_to=viewer, count=_ADVICE)
+        barred = {fact for (fact,) in self.db.query(_BARRED)}
+        found = self.facts.find(kinds=_STEERING, domains=sorted(domains), visible_to=viewer, count=_ADVICE)
+        return [fact for fact in found if fact.id not in barred]
 
 
 # -- the night
 
 
-def curate(app: "App") -> Done:
-    """Work out what is new, then consolidate."""
+def curate(app: "App", *, now: bool = False) -> Done:
+    """Work out what is new, then consolidate if enough has happened, or if it is to be ``now``."""
     counts: dict[str, int] = {}
     try:
         embedder = app.grimoire.meant(most=20_000)
     except ModelError:
         embedder = None  # the check of the embedder says so; words are enough to learn from
-    counts |= app.grimoire.learn(_NIGHT_S, embedder)
+    if now or app.grimoire.curator(_NIGHT_S).due():
+        counts |= app.grimoire.learn(_NIGHT_S, embedder)
     app.grimoire.episodes.tend()
+    keeping.ask_consent(app)
     return Done(counts=counts)
 
 

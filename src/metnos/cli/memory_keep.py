@@ -66,7 +66,7 @@ def reembed(choice: Choice, again: bool) -> None:
 def learn(choice: Choice, as_json: bool) -> None:
     """Learn from what happened now, instead of after fifty turns or by night."""
     app = open_app(choice)
-    counts = remembering.curate(app).counts
+    counts = remembering.curate(app, now=True).counts
     if as_json:
         print_json(counts)
         return

@@ -1,9 +1,9 @@
 """Putting a context together: blocks into the messages of one call, within the budget, with a record of what went in.
 
-Essentials (the head, the instruction, the request) stand whole. The others get their budget of the task and the phase;
-what one does not need goes to those that want more, the most important first. What is too long is shortened towards the
-question (`metnos.context.compress`). Then all are put in order (`metnos.context.order`), the stable ones as a frame
-(`metnos.context.frames`).
+Essentials (the head, the instruction, the request, and what is declared to be of no use in part) stand whole. The
+others get their budget of the task and the phase; what one does not need goes to those that want more, the most
+important first. What is too long is shortened towards the question (`metnos.context.compress`). Then all are put in
+order (`metnos.context.order`), the stable ones as a frame (`metnos.context.frames`).
 
 Rules (property-tested): the prompt and the reserve for the reply fit the window by the given count, else `ModelError`
 says so; nothing from outside is in the system prompt or stands unfenced; a stable block is shortened without regard to
@@ -185,11 +185,16 @@ def _made(block: Block, share: int, allocation: Allocation, question: str, count
     whole = block.shown(block.text)
     had = count(whole)
     allowed = allocation.blocks.get(block.kind, 0)
-    if block.essential or had < share or had == share - 1:
+    if block.essential or had < share:
         return _Made(block, whole, Entry(str(block.kind), had, allowed, had, _in_prefix(block), block.refs))
-    about = "" if block.stable else question
     parts = compress_parts(
-        block.parts, share - 1, question=about, count=counter(block, count), model=model, seen=block.seen
+        block.parts,
+        share - 1,
+        question="" if block.stable else question,
+        count=counter(block, count),
+        apiece=count,
+        model=model,
+        seen=block.seen,
     )
     content = "\n".join(part.text for part in parts if part.text)
     text = block.shown(content, shortened=True)

@@ -55,7 +55,7 @@ PRIORITY = {
     Kind.PLAYBOOK: 5,
     Kind.GRAPH: 4,
 }
-ESSENTIAL = frozenset({Kind.HEAD, Kind.INSTRUCTION, Kind.REQUEST})  # never shortened, never left out
+ESSENTIAL = frozenset({Kind.HEAD, Kind.INSTRUCTION, Kind.REQUEST})  # without these there is nothing to reply to
 SYSTEM = frozenset({Kind.HEAD, Kind.INSTRUCTION})  # what may stand in the instruction role
 NEVER_OWN = frozenset({Kind.RESULTS, Kind.EPISODES, Kind.FACTS, Kind.PLAYBOOK, Kind.GRAPH, Kind.CONVERSATION})
 
@@ -65,7 +65,8 @@ class Block:
     """One block. ``parts`` are its texts, each a memory, a result or a paragraph; ``source`` says where they are from.
 
     ``title`` is a line of our own above it. ``stable``: seldom changes, so it belongs to the prefix that servers keep.
-    ``seen``: the model of surprise was made with it. ``refs`` name the memories in it, part by part.
+    ``seen``: the model of surprise was made with it. ``refs`` name the memories in it, part by part. ``whole``: of no
+    use if it is shortened, like the call of a tool.
     """
 
     kind: Kind
@@ -76,6 +77,7 @@ class Block:
     stable: bool = False
     seen: bool = False
     refs: tuple[str, ...] = ()
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if self.kind in SYSTEM and self.trust is not Trust.OWN:
@@ -93,7 +95,8 @@ class Block:
 
     @property
     def essential(self) -> bool:
-        return self.kind in ESSENTIAL
+        """Never shortened and never left out."""
+        return self.whole or self.kind in ESSENTIAL
 
     @property
     def text(self) -> str:
@@ -125,6 +128,6 @@ def outside(kind: Kind, text: str, source: str, *, stable: bool = False) -> Bloc
     return Block(kind, (Part(text),), Trust.OUTSIDE, source, stable=stable)
 
 
-def fenced(kind: Kind, text: str) -> Block:
+def fenced(kind: Kind, text: str, *, whole: bool = False) -> Block:
     """A block whose maker has fenced what is from outside in it."""
-    return Block(kind, (Part(text),), Trust.FENCED)
+    return Block(kind, (Part(text),), Trust.FENCED, whole=whole)

@@ -81,19 +81,20 @@ def compress_parts(
     *,
     question: str = "",
     count: Count,
+    apiece: Count | None = None,
     model: Surprisal,
     seen: bool = False,
     rules: Rules = DEFAULT,
 ) -> tuple[Shortened, ...]:
     """All parts together in at most ``target`` tokens, each as what is left of it; nothing may be left of some.
 
-    They are counted as they will stand, one under the other.
+    They are counted as they will stand, one under the other; ``apiece`` counts one piece, if ``count`` adds to it.
     """
     whole = tuple(Shortened(part.text, ((0, len(part.text)),) if part.text else ()) for part in parts)
     if _total(whole, count) <= target:
         return whole
     groups = [sentences(pieces(part.text)) for part in parts]
-    items = _items(parts, groups, count, model, seen, rules)
+    items = _items(parts, groups, apiece or count, model, seen, rules)
     worth = _worth(parts, groups, items, question, model, rules)
     small = [each for each in items if each.cost <= target]
     apart = sum(each.cost for each in items) / max(_total(whole, count), 1)  # pieces cost more one by one
@@ -160,7 +161,7 @@ def _worth(
     worth: list[float] = []
     for part, group in zip(parts, groups, strict=True):
         around = asked.nearness(part.text)
-        values = []
+        values: list[float] = []
         for sentence in group:
             have, tokens = told[len(worth) + len(values)]
             own = asked.nearness(part.text[sentence[0].start : sentence[-1].end])
@@ -172,7 +173,8 @@ def _worth(
 
 def _headed(group: Sequence[Sequence[Piece]], values: Sequence[float]) -> list[float]:
     """The heading of a table is worth as much as the best of what stands below it."""
-    best, found = 0.0, []
+    best = 0.0
+    found: list[float] = []
     for sentence, value in zip(reversed(group), reversed(values), strict=True):
         best = max(best, value)
         found.append(best if sentence[0].held else value)

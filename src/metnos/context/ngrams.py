@@ -14,6 +14,7 @@ import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 DISCOUNT = 0.75  # the usual one for absolute discounting
 _FACTOR = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: spreads neighbours over the whole table
@@ -76,16 +77,16 @@ class Ngrams:
     ) -> Iterator[float]:
         """How likely each symbol is after those before it. ``base`` says it of a place, without any history."""
         for place, (histories, symbol) in enumerate(self._walk(symbols)):
-            yield self._chance(histories, symbol, seen, lambda mine, place=place: base(place, mine))
+            yield self._chance(histories, symbol, seen, partial(base, place))
 
-    def alone(self, symbol: int, base: float) -> float:
+    def alone(self, symbol: int, base: Callable[[bool], float]) -> float:
         """How likely a symbol is, whatever stands before it."""
-        return self._chance((0,), symbol, False, lambda _: base)
+        return self._chance((0,), symbol, False, base)
 
-    def has(self, symbol: int) -> bool:
-        """Whether this symbol was ever counted, whatever stood before it."""
+    def often(self, symbol: int) -> int:
+        """How often this symbol was counted without any history."""
         level = self._levels[-1]
-        return level.counts[_slots(level, 0, symbol)[0]] > 0
+        return level.counts[_slots(level, 0, symbol)[0]]
 
     def _chance(self, histories: Sequence[int], symbol: int, mine: bool, base: Callable[[bool], float]) -> float:
         found = []

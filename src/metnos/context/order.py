@@ -1,8 +1,9 @@
 """Where blocks stand: what matters most at the beginning and at the end, where models read best (the U-curve).
 
-Rules: the head first, the request and then the last instruction at the end, and between them what matters most
-outermost. What is stable stands before what is not, since a server keeps only a prefix: that is why the request is not
-second, as in the seed, but near the end, which is as good a place. The same blocks give the same order. Pure.
+Rules: the head first; at the end what was found for the request, the request, and then the last instruction; between
+them what matters most outermost. What is stable stands before what is not, since a server keeps only a prefix: that is
+why the request is not second, as in the seed, but near the end, which is as good a place. The same blocks give the same
+order. Pure.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import TypeVar
 from metnos.context.blocks import Block, Kind
 
 _Item = TypeVar("_Item")
-_LAST = (Kind.SITUATION, Kind.REQUEST, Kind.INSTRUCTION)
+_LAST = (Kind.RESULTS, Kind.SITUATION, Kind.REQUEST, Kind.INSTRUCTION)
 
 
 def u_curve(items: Sequence[_Item], worth: Callable[[_Item], float]) -> tuple[_Item, ...]:

@@ -25,6 +25,7 @@ _ALONE = ((16, 0),)
 _LETTERS = ((17, 16), (16, 14), (14, 12), (12, 0))
 _FULL = 0.5
 _UNSEEN_LETTER = 1 / 0x110000  # any code point
+_HARDLY = 2.0**-24  # how likely the spelling is of a word that is known: what it adds to what was counted is nothing
 _END = 2  # of a word; letters are numbered from their code points on
 _FIRST_LETTER = 3
 _LONGEST = 48  # letters of one word that are looked at; what is longer is no word
@@ -72,7 +73,7 @@ class Surprisal:
             words = [text[found.start() : found.end()].casefold() for found in _TOKEN.finditer(text)]
             symbols = [_symbol(word) for word in words]
             for word, symbol in zip(words, symbols, strict=True):
-                if not self._words.has(symbol):  # by kinds of words, not by how often each is used
+                if not self._alone.often(symbol):  # by kinds of words, not by how often each is used
                     self._letters.add(_spelt(word))
             self._words.add(symbols)
             self._alone.add(symbols)
@@ -103,9 +104,11 @@ class Surprisal:
     def information(self, word: str) -> float:
         """The bits of one word by itself: small for words that are in every text."""
         folded = word.casefold()
-        return -math.log2(max(self._alone.alone(_symbol(folded), self._spelling(folded, False)), 1e-300))
+        return -math.log2(max(self._alone.alone(_symbol(folded), lambda seen: self._spelling(folded, seen)), 1e-300))
 
     def _spelling(self, word: str, seen: bool) -> float:
+        if self._alone.often(_symbol(word)) > 1:
+            return _HARDLY
         letters = _spelt(word)
         total = sum(map(math.log2, self._letters.chances(letters, lambda _place, _mine: _UNSEEN_LETTER, seen)))
         return float(2 ** max(total * max(1.0, len(word) / _LONGEST), -900.0))

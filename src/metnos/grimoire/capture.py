@@ -19,6 +19,7 @@ from metnos.law.principal import Channel
 
 _ANSWER = 400  # characters: enough to say how it ended
 _ARGUMENT = 300  # characters: a longer one is content, which is in the trace
+_FEW = 3  # texts in a list that somebody may have said
 _NEAREST = 3
 _BEFORE = 50  # episodes of the same domain that are looked at to say what is usual
 _TALK = "talk"  # the domain of what needed no executor
@@ -136,11 +137,13 @@ def particulars(slots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for slot in slots:
         kind, value = str(slot.get("kind", "")), slot.get("value")
-        if kind and _is_small(value):
+        if kind and isinstance(value, int | float | str) and _is_small(value):
             count = 1 + sum(name.partition(" ")[0] == kind for name in named)
             named[kind if count == 1 else f"{kind} {count}"] = value
     return named
 
 
 def _is_small(value: Any) -> bool:
+    if isinstance(value, list):
+        return len(value) <= _FEW and all(isinstance(each, str) and _is_small(each) for each in value)
     return isinstance(value, int | float | str) and len(str(value)) <= _ARGUMENT

@@ -44,7 +44,7 @@ _NAMED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LIKES = re.compile(
-    r"""\b(?:likes? | loves? | hates? | dislikes? | prefers? | enjoys? | lives?\s+(?:in|at|with) | was\s+born
+    r"""\b(?:likes | loves? | hates? | dislikes? | prefers? | enjoys? | lives?\s+(?:in|at|with) | was\s+born
     | works?\s+(?:at|for|as) | is\s+(?:married|divorced|engaged|ill|sick|retired|afraid|\d{1,3}\s+years\s+old)
     | (?:usually|always|never)\s+(?:asks|goes|gets\s+up|sleeps|eats|drinks|pays|travels)
     | ama | odia | preferisce | piace | piacciono | abita | vive\s+(?:a|in|con) | lavora\s+(?:a|come|per)

@@ -31,6 +31,9 @@ _SPARE = 8  # candidates more than twice as many as wanted, if there is a condit
 _WIDEST = 4_096  # candidates at most: beyond, looking at everything that satisfies the condition costs no more
 _WORDS = 64  # of a query at most: a page of text asks for nothing more exactly than its first words
 _CHUNK = 4_096
+_LARGE = 5_000  # episodes from which on it matters which words are common
+_AGAIN = 1.25  # by how much the store must have grown for that to be asked again
+_KNOWN = 10_000  # words of which it is remembered
 
 Found = list[tuple[int, float]]  # `seq` and score, the best first
 
@@ -49,9 +52,41 @@ def nearest(db: Database, held: Held, query: "Halves", count: int, where: Where)
     return _sift(db, candidates, all_of, count, where)
 
 
-def matching(db: Database, text: str, count: int, where: Where) -> list[Hit]:
+class Common:
+    """Which words more than half of the episodes hold. Threads may share it.
+
+    BM25 as FTS5 computes it gives them no weight, and looking them up costs more than all others together: they are
+    left out of a query that has any other word. It is asked again when there are a quarter more episodes.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._known: dict[str, bool] = {}
+        self._total = 0
+
+    def left_out_of(self, words: list[str]) -> list[str]:
+        """The words without those, unless there are no others."""
+        row = self._db.first("SELECT max(seq) FROM episodes")
+        total = 0 if row is None or row[0] is None else int(row[0])
+        if total < _LARGE:
+            return words
+        if total > _AGAIN * self._total or len(self._known) > _KNOWN:
+            self._known, self._total = {}, total
+        known = self._known
+        for word in words:
+            if word not in known:
+                known[word] = self._is_common(word, total)
+        return [word for word in words if not known[word]] or words
+
+    def _is_common(self, word: str, total: int) -> bool:
+        sql = "SELECT count(*) FROM (SELECT 1 FROM episodes_text WHERE episodes_text MATCH ? LIMIT ?)"
+        row = self._db.first(sql, (f'"{word}"', total // 2 + 1))
+        return row is not None and row[0] > total // 2
+
+
+def matching(db: Database, common: Common, text: str, count: int, where: Where) -> list[Hit]:
     """By words."""
-    query = " OR ".join(f'"{word}"' for word in words_of(text))
+    query = " OR ".join(f'"{word}"' for word in common.left_out_of(words_of(text)))
     if not query:
         return []
 

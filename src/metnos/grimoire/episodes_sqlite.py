@@ -55,6 +55,7 @@ class SqliteEpisodes:
         self._clock = clock
         self._busy_timeout_s = busy_timeout_s
         self._db = Database(folder / FILE, MIGRATIONS, busy_timeout_s=busy_timeout_s, clock=clock)
+        self._common = searching.Common(self._db)
         self._search = VectorSearch(self._db, folder, index or IndexRules())
         self._scrub()
 
@@ -179,7 +180,7 @@ class SqliteEpisodes:
         return searching.nearest(self._db, held, query, count, where)
 
     def matching(self, text: str, count: int, where: Where = ANY) -> list[Hit]:
-        return searching.matching(self._db, text, count, where)
+        return searching.matching(self._db, self._common, text, count, where)
 
     # -- removing
 

@@ -56,10 +56,12 @@ def sure(times: int, of: int, z: float = 1.28) -> float:
 
 def by_chance(times: int, of: int, chance: float) -> float:
     """How likely at least ``times`` of ``of`` are when each happens with ``chance`` anyway: the exact binomial tail."""
-    if times <= 0 or chance >= 1:
+    if times <= 0:
         return 1.0
     if times > of or chance <= 0:
         return 0.0
+    if chance >= 1:
+        return 1.0
     yes, no, total = math.log(chance), math.log1p(-chance), math.lgamma(of + 1)
     logs = [
         total - math.lgamma(count + 1) - math.lgamma(of - count + 1) + count * yes + (of - count) * no

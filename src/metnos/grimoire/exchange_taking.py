@@ -4,7 +4,7 @@ It is the one other writer of rejected patterns and of the mood, which it takes 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from metnos.grimoire import causal, poison
 from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.episode import Episode, Verdict
 from metnos.grimoire.episodes import Episodes
-from metnos.grimoire.fact import Fact, Standing
+from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
 from metnos.grimoire.facts_admit import CONSENT
 from metnos.grimoire.immune import Stage, pattern
@@ -63,32 +63,27 @@ class Taking:
 
     def episodes(self, given: "Iterable[tuple[Episode, Vector | None, Space | None]]") -> None:
         """Take episodes in, a batch at a time: what is there already is passed over, so a second run goes on."""
-        plain: list[Episode] = []
-        embedded: list[tuple[Episode, Vector]] = []
+        waiting: list[tuple[Episode, Vector | None, Space | None]] = []
         for episode, vector, space in given:
-            kept = _judged(episode)
-            if vector is None or space is None or self._episodes.space not in (None, space):
-                self._other["without_vectors"] += vector is not None
-                plain.append(kept)
-            else:
-                embedded.append((kept, vector))
-            if len(plain) + len(embedded) >= _BATCH:
-                self._add(plain, embedded, space)
-        self._add(plain, embedded, space if embedded else None)
+            fits = self._episodes.space in (None, space)
+            self._other["without_vectors"] += vector is not None and not fits
+            waiting.append((_judged(episode), vector if fits else None, space))
+            if len(waiting) == _BATCH:
+                self._add(waiting)
+                waiting.clear()
+        self._add(waiting)
 
-    def _add(self, plain: list[Episode], embedded: "list[tuple[Episode, Vector]]", space: Space | None) -> None:
-        import numpy as np
-
-        new: list[str] = []
-        # One of each sort in the order of the file: neighbours in a conversation stay in order among their own.
-        if embedded and space is not None:
-            new += self._episodes.add([each for each, _ in embedded], np.stack([row for _, row in embedded]), space)
-        if plain:
-            new += self._episodes.add(plain)
+    def _add(self, given: "Sequence[tuple[Episode, Vector | None, Space | None]]") -> None:
+        """In the order of the file, so that neighbours stay neighbours; then the vectors of those that are new."""
+        new = set(self._episodes.add([episode for episode, _, _ in given])) if given else set()
         self._new["episode"] += len(new)
-        self._other["known"] += len(plain) + len(embedded) - len(new)
-        plain.clear()
-        embedded.clear()
+        self._other["known"] += len(given) - len(new)
+        embedded = [(each.id, row, space) for each, row, space in given if each.id in new and row is not None]
+        if embedded and (space := embedded[0][2]) is not None:
+            import numpy as np
+
+            rows = np.stack([row for _, row, _ in embedded])
+            self._episodes.put_vectors([key for key, _, _ in embedded], rows, space)
 
     # -- everything else
 
@@ -110,7 +105,7 @@ class Taking:
             self._edges(tx)
 
     def _fact(
-        self, tx: Transaction, fact: Fact, vector: "Vector | None", space: Space | None, spoken: set[tuple[str, str]]
+        self, tx: Transaction, fact: Fact, vector: "Vector | None", space: Space | None, spoken: set[tuple[Kind, str]]
     ) -> None:
         if tx.first("SELECT 1 FROM facts WHERE id = ?", (fact.id,)) or (fact.kind, _plain(fact.text)) in spoken:
             self._other["known"] += 1

@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from metnos.grimoire import evidence
-from metnos.grimoire.appraisal import outcome_of, steps_of
+from metnos.grimoire.appraisal import steps_of
 from metnos.grimoire.cluster import Cluster
 from metnos.grimoire.domain import Domain
 from metnos.grimoire.episode import Episode
 from metnos.grimoire.evidence import Baseline
 from metnos.grimoire.fact import Decay, Kind
-from metnos.grimoire.trace import State
 
 FLOW = frozenset({"entries", "from_step", "results"})  # arguments that hold what an earlier step found
 _LONGEST_VALUE = 300  # characters: a longer argument is content and no choice
 _QUOTED = 120
+_FEW = 3  # texts in a list that somebody chose
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Material:
 
 def extract(material: Material, rules: ExtractRules = RULES) -> list[Candidate]:
     """All that the rules see, in a fixed order."""
-    stages = (baselines, failures, preferences, topics)
+    stages = (baselines, failures, topics)
     return [candidate for stage in stages for candidate in stage(material, rules) if is_new(candidate, material.fresh)]
 
 
@@ -157,8 +157,8 @@ def _on_what(
     forms = Counter(each.canonical for each in failed if each.canonical)
     ways: list[tuple[dict[str, Any], str, Callable[[_Try], bool]]] = [
         (
-            {"args": {name: _read(value)}},
-            f"{name} {quoted(str(_read(value)))}",
+            {"args": {name: read_back(value)}},
+            f"{name} {quoted(str(read_back(value)))}",
             lambda each, item=(name, value): item in each.args,  # type: ignore[misc]  # of a lambda with a default
         )
         for (name, value), _ in sorted(shared.items(), key=lambda item: (-item[1], item[0]))
@@ -166,7 +166,7 @@ def _on_what(
     ways += [
         (
             {"canonical": form},
-            f"requests like {quoted(form)}",
+            f"requests of the form {quoted(form)}",
             lambda each, form=form: each.canonical == form,  # type: ignore[misc]  # as above
         )
         for form, _ in sorted(forms.items(), key=lambda item: (-item[1], item[0]))
@@ -197,37 +197,7 @@ def _failure(
     )
 
 
-# -- arguments
-
-
-def preferences(material: Material, rules: ExtractRules = RULES) -> Iterator[Candidate]:
-    """An argument that is always the same for one form of request.
-
-    It counts if the owner said it each time, or liked or repeated what was done with it: an argument that nobody chose
-    only shows how the planner works.
-    """
-    seen: dict[tuple[str, str, str], list[tuple[Episode, str]]] = defaultdict(list)
-    for episode in material.cluster.episodes:
-        form = canonical_of(episode)
-        if form and episode.payload.get("state") == State.DONE:
-            for step in steps_of(episode.payload):
-                for name, value in choices(step["args"]):
-                    seen[form, step["executor"], name].append((episode, written(value)))
-    for (form, executor, name), values in sorted(seen.items()):
-        (value, _), *_ = sorted(Counter(each for _, each in values).items(), key=lambda item: (-item[1], item[0]))
-        same = [episode for episode, each in values if each == value]
-        told = all(_was_said(episode, _read(value)) for episode in same)
-        chosen = told or any(_was_liked(episode) for episode in same)
-        if chosen and len({each.id for each in same}) >= rules.least and len(same) / len(values) >= rules.stable:
-            yield procedure(
-                material.cluster.key,
-                form,
-                Call(executor, {name: _read(value)}),
-                None,
-                [each.id for each in same],
-                len(same),
-                len(values),
-            )
+# -- what to do
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +223,11 @@ def procedure(
     slots: Mapping[str, Any] | None = None,
 ) -> Candidate:
     """What to do for a form of request; one subject for a preference and for the correction that replaces it."""
-    words = f"For requests like {quoted(form)}: {prefer}" + (f", not {instead_of}" if instead_of else "") + "."
+    where = ", ".join(f"{name} {quoted(str(value))}" for name, value in sorted((slots or {}).items()))
+    words = (
+        f"For requests of the form {quoted(form)}{f' where {where}' if where else ''}: {prefer}"
+        f"{f', not {instead_of}' if instead_of else ''}."
+    )
     when = {"canonical": form, **({"slots": dict(slots)} if slots else {})}
     what = prefer.executor if prefer.args else "which executor"
     return Candidate(
@@ -319,9 +293,13 @@ def slots_of(episode: Episode) -> dict[str, Any]:
 
 
 def choices(args: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The arguments that somebody chose: scalars, and neither what flows between steps nor a template."""
+    """The arguments that somebody chose: scalars and short lists, neither what flows between steps nor a template."""
     for name, value in sorted(args.items()):
-        if name in FLOW or not isinstance(value, str | int | float):
+        if name in FLOW or not isinstance(value, str | int | float | list):
+            continue
+        if isinstance(value, list) and not (0 < len(value) <= _FEW and all(isinstance(each, str) for each in value)):
+            continue
+        if isinstance(value, list) and any("{{" in each or len(each) > _LONGEST_VALUE for each in value):
             continue
         if isinstance(value, str) and (not value or len(value) > _LONGEST_VALUE or "{{" in value):
             continue
@@ -350,14 +328,6 @@ def written(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
 
 
-def _read(text: str) -> Any:
+def read_back(text: str) -> Any:
+    """What `written` wrote."""
     return json.loads(text)
-
-
-def _was_said(episode: Episode, value: Any) -> bool:
-    return any(str(each) == str(value) for each in slots_of(episode).values())
-
-
-def _was_liked(episode: Episode) -> bool:
-    after = outcome_of(episode.payload)
-    return after.feedback is True or after.repeated > 0

@@ -27,6 +27,7 @@ from metnos.grimoire.evidence import Baseline
 from metnos.grimoire.extract import Candidate, ExtractRules, Material, extract
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
+from metnos.grimoire.preferences import preferred
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,7 +83,7 @@ class Learning:
         found: list[Candidate] = []
         for cluster in clusters(episodes, vectors, self._domain, self._cluster_rules):
             material = Material(cluster, fresh, self._domain, self._usual(cluster.key, audience(cluster.episodes[0])))
-            found += extract(material, self._rules)
+            found += [*extract(material, self._rules), *preferred(material, self._rules)]
             for topic in cluster.topics:
                 if any(each.id in fresh for each in topic):
                     found += self._asked(topic, cluster.key)

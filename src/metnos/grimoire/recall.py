@@ -10,7 +10,7 @@ embedder in use is not the one that the memory was made with, words alone are se
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -199,8 +199,8 @@ class Recall:
                         found_by[each.id] = ["neighbour"]
                     beside[seed, each.id] = distance
                     beside[each.id, seed] = -distance
-        vectors = store.vectors_of(list(of)) if vector is not None else {}
-        cosines |= {key: float(row @ vector) for key, row in vectors.items() if key not in cosines}
+        vectors = {} if vector is None else store.vectors_of(list(of))
+        cosines |= _cosines(vectors, vector, cosines)
         candidates = [_of_episode(each) for each in of.values()]
         return _Gathered(dict(of), candidates, words, cosines, vectors, beside, found_by)
 
@@ -223,8 +223,8 @@ class Recall:
         words = {each.fact.id: each.score for each in by_words if each.fact.id in of}
         cosines = {each.fact.id: each.score for each in by_meaning if each.fact.id in of}
         found_by = _found_by({"words": words, "meaning": cosines})
-        vectors = store.vectors_of(list(of)) if vector is not None else {}
-        cosines |= {key: float(row @ vector) for key, row in vectors.items() if key not in cosines}
+        vectors = {} if vector is None else store.vectors_of(list(of))
+        cosines |= _cosines(vectors, vector, cosines)
         return _Gathered(dict(of), [_of_fact(each) for each in of.values()], words, cosines, vectors, {}, found_by)
 
     # -- ordering
@@ -252,6 +252,16 @@ class Recall:
             )
             for place, made in chosen
         )
+
+
+def _cosines(vectors: "dict[str, Vector]", vector: "Vector | None", known: Mapping[str, float]) -> dict[str, float]:
+    """Of those that the search by meaning did not bring."""
+    import numpy as np
+
+    keys = [key for key in vectors if key not in known]
+    if vector is None or not keys:
+        return {}
+    return dict(zip(keys, (np.stack([vectors[key] for key in keys]) @ vector).tolist(), strict=True))
 
 
 def _of_episode(each: Episode) -> Candidate:

@@ -47,7 +47,7 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     if not pool.candidates:
         return []
     near = _neighbours(pool, rules)
-    lexical, coverage = _by_words(question, pool, near, rules)
+    lexical, coverage, own = _by_words(question, pool, near, rules)
     meaning, nearness = _by_meaning(pool, near, rules)
     share = meaning_share(float(nearness.max()), len(pool.candidates), rules) if pool.cosines else 0.0
     if not lexical.any():
@@ -57,15 +57,14 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     timed = np.array([in_time(each.ts, question.spans, rules) for each in pool.candidates])
     extra = rules.named * named.any() + rules.timed * bool(question.spans)
     mixed = (1 - share) * lexical + share * meaning
-    relevance = (mixed + rules.named * named + rules.timed * timed) / (1 + extra)
+    relevance = (mixed + rules.named * named + rules.timed * timed) / (1 + extra) if question.words else timed
     answered = coverage.max() >= rules.answers_coverage or nearness.max() >= rules.answers_nearness
-    return [
-        Signals(
-            *map(float, row),
-            passed=_passed(row[5], row[6], rules) if answered else _passed_by_time(row[4], question),
-        )
-        for row in np.column_stack([relevance, lexical, meaning, named, timed, coverage, nearness])
-    ]
+    columns = (relevance, lexical, meaning, named, timed, coverage, own, nearness)
+    made = []
+    for values in zip(*(column.tolist() for column in columns), strict=True):
+        passed = _passed(values[5], values[7], rules) if answered else _passed_by_time(values[4], question)
+        made.append(Signals(*values, passed))
+    return made
 
 
 def meaning_share(nearness: float, count: int, rules: Rules) -> float:
@@ -100,29 +99,28 @@ def _passed(coverage: float, nearness: float, rules: Rules) -> str:
 
 def _passed_by_time(timed: float, question: Question) -> str:
     """A question about nothing but a time is answered by what happened then."""
-    return "it lies in the time that was asked for" if timed > 0 and not question.words else ""
+    return "it lies in the time that was asked for" if timed == 1.0 and not question.words else ""
 
 
 # -- words
 
 
-def _by_words(question: Question, pool: Pool, near: "Floats", rules: Rules) -> "tuple[Floats, Floats]":
-    """Scores from 0 to 1, and which share of the question's words is there."""
+def _by_words(question: Question, pool: Pool, near: "Floats", rules: Rules) -> "tuple[Floats, Floats, Floats]":
+    """Scores from 0 to 1, and which share of the question's words is in it or beside it, and in it alone."""
     import numpy as np
 
     stems = list(dict.fromkeys(stem(word) for word in question.words))
     if not stems:
         nothing = np.zeros(len(pool.candidates))
-        return nothing, nothing
+        return nothing, nothing, nothing
     counts = _counts([each.text for each in pool.candidates], stems)
     lengths = np.array([1 + each.text.count(" ") for each in pool.candidates], dtype=float)
     weights = _weights(counts, lengths, pool, rules)
     seen = counts + near @ counts
     scores = _saturated(seen, lengths + near @ lengths, rules) @ weights
-    most = scores.max()
-    total = weights.sum()
-    covered = np.minimum(1.0, seen) @ weights / total if total > 0 else np.zeros(len(scores))
-    return (scores / most if most > 0 else scores), covered
+    most, total = scores.max(), max(weights.sum(), 1e-9)
+    shares = np.minimum(1.0, seen) @ weights / total, np.minimum(1.0, counts) @ weights / total
+    return (scores / most if most > 0 else scores), *shares
 
 
 def _counts(texts: Sequence[str], stems: Sequence[str]) -> "Floats":
@@ -217,13 +215,13 @@ def _is_named(candidate: Candidate, names: Sequence[str]) -> bool:
 
 
 def likeness(vectors: Mapping[str, "Floats"], candidates: Sequence[Candidate]) -> list[list[float]]:
-    """How alike any two are: the cosine; without vectors, which share of their words they have in common."""
+    """How alike any two are: the cosine; without vectors, which share of its words the shorter one has in common."""
     import numpy as np
 
     size = next((len(each) for each in vectors.values()), 0)
     if not size:
         said = [frozenset(map(stem, words(each.text))) for each in candidates]
-        return [[2 * len(one & other) / max(1, len(one) + len(other)) for other in said] for one in said]
+        return [[len(one & other) / max(2, min(len(one), len(other))) for other in said] for one in said]
     rows = np.array([vectors.get(each.id, np.zeros(size)) for each in candidates])
     made: list[list[float]] = (rows @ rows.T).tolist()
     return made

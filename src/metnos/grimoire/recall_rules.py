@@ -12,9 +12,10 @@ Every factor lies in [0, 1]:
   counts, so that a bad mood does not only remember bad things.
 
 Rules: the three other factors never bring in what is not relevant. Place by place, only those are compared whose
-relevance is within `Rules.band` of the best one left, or that speak of the same thing as it; among them the four factors, less likeness to what was chosen
-already, decide. What does not pass the floor is not there: a question that nothing answers gets nothing. Where a memory
-comes from discounts it, and what ended badly counts a fifth more.
+relevance is within `Rules.band` of the best one left, or that supersede it: later, alike, and about what was asked.
+Among them the four factors, less likeness to what was chosen already, decide. What does not pass the floor is not
+there: a question that nothing answers gets nothing. Where a memory comes from discounts it, and what ended badly counts
+a fifth more.
 
 Does not guarantee that what passes the floor answers the question: words and meaning are all it sees.
 """
@@ -44,6 +45,8 @@ DISCOUNTS: Mapping[Provenance, float] = {
     Provenance.DREAM: 0.50,
 }
 
+_FAINT = 1e-6  # a feeling weaker than this has no direction
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -58,8 +61,11 @@ class Rules:
     half_life_days: float = 30.0  # a month: this week stands out from last season, and today from last week a little
     contrarian: int = 5  # every fifth place is chosen against the mood
     band: float = 0.05  # relevance nearer than this is the same: the two arms seldom agree more exactly
-    same: float = 0.55  # from this likeness on two memories speak of the same thing: the later one may supersede the other
-    same_band: float = 0.35  # within so much relevance
+    # A later memory may overtake an earlier one that is clearly more relevant, if both speak of what was asked in the
+    # same words and are this alike: it supersedes it.
+    same: float = 0.5
+    same_words: float = 0.5  # of the question's, by weight, that both have at least
+    same_band: float = 0.35
     likeness: float = 0.05  # what complete likeness to a chosen memory costs: as much as the band
 
     # -- candidates: a few hundred, so that the cost does not grow with what is stored
@@ -84,8 +90,8 @@ class Rules:
 
     # -- the floor. Chosen on two conversations, with questions about them and about others: of the first it silences
     # less than one in a hundred, of the second two in three.
-    answers_coverage: float = 0.35  # the best candidate must have this share of the question's words, by weight,
-    answers_nearness: float = 4.0  # or be so many deviations nearer than usual; else nothing is an answer
+    answers_coverage: float = 0.30  # the best candidate must have this share of the question's words, by weight,
+    answers_nearness: float = 3.5  # or be so many deviations nearer than usual; else nothing is an answer
     coverage: float = 0.15  # and then each one that comes along has at least this
     nearness: float = 3.0
     # Of fewer than twenty nothing usual can be told; sentence encoders give unrelated texts about this cosine.
@@ -121,6 +127,7 @@ class Signals:
     named: float
     timed: float
     coverage: float  # which share of the question's words, by weight, is in it or beside it
+    own: float  # which share is in it alone
     nearness: float  # by how many standard deviations it is nearer than the rest; 0 without an embedder
     passed: str  # why it passed the floor; empty if it did not
 
@@ -150,7 +157,7 @@ def congruence(pad: Pad, mood: Pad) -> float:
     one = (pad.pleasure, pad.arousal, pad.dominance)
     other = (mood.pleasure, mood.arousal, mood.dominance)
     lengths = math.hypot(*one), math.hypot(*other)
-    if not all(lengths):
+    if min(lengths) < _FAINT:
         return 0.5
     cosine = sum(a * b for a, b in zip(one, other, strict=True)) / (lengths[0] * lengths[1])
     return clamp01(0.5 + 0.5 * cosine * min(1.0, lengths[0]) * min(1.0, lengths[1]))
@@ -204,7 +211,11 @@ def order(
             behind = weights[first] - weights[place]
             if behind > max(rules.band, rules.same_band):
                 break
-            if behind > rules.band and alike[first][place] < rules.same:
+            if behind > rules.band and not (
+                alike[first][place] >= rules.same
+                and candidates[place].ts > candidates[first].ts
+                and signals[place].own >= max(rules.same_words, signals[first].own)
+            ):
                 continue
             made = factors(candidates[place], signals[place].relevance, newest, mood, rules, contrarian=against)
             twin = max((alike[place][other] for other, _ in chosen), default=0.0)

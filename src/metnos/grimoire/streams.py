@@ -42,6 +42,7 @@ from metnos.grimoire.fact import Decay, Kind
 
 HABIT = "habit"  # the tag of what is about a person's ways, which needs their consent
 LOOKED_BACK = 3  # turns before a good one, among which may be the one that it corrects
+_MORE = 3  # words that a request may say more than the one that it corrects
 _ENOUGH = 10  # sightings before a measure can be called unusual
 _AHEAD = 200  # events after a cause: in a flood nothing can be told apart
 _TRIED = 60  # names of events, the most frequent: pairs grow with the square
@@ -255,12 +256,18 @@ def _pairs(stream: Stream, rules: ExtractRules) -> Iterator[_Pair]:
             if not _stands(good):
                 continue
             for bad in reversed(talk[max(0, place - LOOKED_BACK) : place]):
-                about_it = canonical_of(bad) == canonical_of(good) or good.payload.get("continues") == bad.source
+                about_it = _says_no_less(good, bad) or good.payload.get("continues") == bad.source
                 if bad.verdict is not Verdict.REJECTED or not about_it or not _soon(bad, good, rules.pause_s):
                     continue
                 if (changed := _changed(bad, good)) is not None:
                     yield _Pair(bad, good, *changed)
                 break
+
+
+def _says_no_less(good: Episode, bad: Episode) -> bool:
+    """Whether a request is the same again, perhaps with what the first left open: `find <files>`, `... in <path>`."""
+    short, long = canonical_of(bad).split(), canonical_of(good).split()
+    return long[: len(short)] == short and len(long) - len(short) <= _MORE
 
 
 def _changed(bad: Episode, good: Episode) -> tuple[Call, Call] | None:

@@ -232,7 +232,7 @@ class Inbox:
         """Take the words out of a question about what is forgotten; it is closed, and that it was asked stays."""
         with self._db.write() as tx:
             tx.query("PRAGMA secure_delete = ON")
-            tx.execute("UPDATE inbox SET title = ?, body = '{}' WHERE id = ?", (_ERASED, item_id))
+            tx.execute("UPDATE inbox SET title = ?, body = '{}', reason = '' WHERE id = ?", (_ERASED, item_id))
             tx.execute("UPDATE inbox SET state = ? WHERE id = ? AND state IN (?, ?)", (State.EXPIRED, item_id, *_OPEN))
 
     # -- using

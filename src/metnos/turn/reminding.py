@@ -16,6 +16,7 @@ from metnos.grimoire.fact import Fact
 from metnos.grimoire.recall import Memory, Recollection
 from metnos.models.chat import Message
 from metnos.turn.plan.records import Plan
+from metnos.turn.playbook import written_for
 from metnos.turn.scratch import Scratch
 from metnos.turn.steer import Asked, steer
 
@@ -29,14 +30,15 @@ class Reminding:
     """What is remembered, as turns ask for it."""
 
     facts: Callable[[Plan, Viewer], Sequence[Fact]]  # that may be about a plan
+    rules: Callable[[], Sequence[Fact]]  # that the owner wrote into the playbook
     recall: Callable[[str, Viewer], Recollection]  # may load the embedder
 
     def steered(self, plan: Plan, scratch: Scratch) -> Plan:
         """The plan as what was learnt would have it."""
         slots = scratch.heard.data() if scratch.heard else []
-        found = steer(
-            plan, Asked(scratch.canonical, particulars(slots)), self.facts(plan, viewer(scratch)), scratch.tools
-        )
+        asked = Asked(scratch.canonical, particulars(slots))
+        written = written_for(self.rules(), scratch.canonical)
+        found = steer(plan, asked, [*written, *self.facts(plan, viewer(scratch))], scratch.tools)
         scratch.memories += [_data(fact.id, "fact", fact.text, steered=True) for fact in found.used]
         return found.plan
 

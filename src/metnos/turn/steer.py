@@ -10,7 +10,7 @@ or that is not this agent's own, has no say. Steering only makes plans: each ste
 is told to the owner in a note. Does not guarantee that a plan gets better; whether it did is counted (`usefulness`).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.turn.plan.records import Kind as PlanKind
 from metnos.turn.plan.records import Path, Plan, Step, Tool
 
-LEAST = 0.6  # confidence: from here on a fact counts as an insight
+LEAST = 0.5  # confidence: what the gate admitted (0.6), until it has faded; never what it doubted (0.3)
 _OWN = frozenset({Provenance.SELF, Provenance.OWNER})
 _TOLD = {
     "en": {"args": "as before: {what}", "executor": "as before, with {what}", "fails": "careful: {what}"},
@@ -91,6 +91,7 @@ def _corrected(
         return None
     if instead is not None and instead.executor != prefer.executor:
         return _exchanged(plan, prefer, instead, tools)
+    is_rule = fact.provenance is Provenance.OWNER
     about_words = bool(fact.data.get("when", {}).get("slots"))
     for place, step in enumerate(plan.steps):
         if step.executor != prefer.executor:
@@ -100,7 +101,7 @@ def _corrected(
             for name, value in prefer.args.items()
             if (place, name) not in settled
             and name in tools[step.executor].properties
-            and _may_set(step, name, value, instead, () if about_words else _values(asked.slots))
+            and _may_set(step, name, value, instead, frozenset() if about_words else _values(asked.slots), is_rule)
         }
         settled |= {(place, name) for name in prefer.args}
         if given:
@@ -109,12 +110,14 @@ def _corrected(
     return None
 
 
-def _may_set(step: Step, name: str, value: Any, instead: Step | None, said: Collection[str]) -> bool:
-    """Whether an argument may become this: it is missing, or it is what the owner corrected and did not say now."""
+def _may_set(step: Step, name: str, value: Any, instead: Step | None, said: frozenset[str], is_rule: bool) -> bool:
+    """Whether an argument may become this: it is missing, or nobody said it now and the owner wants it otherwise."""
     if name not in step.args:
         return True
     now = step.args[name]
-    return now != value and instead is not None and instead.args.get(name) == now and str(now) not in said
+    corrected = instead is not None and instead.args.get(name) == now
+    says = [str(each) for each in (now if isinstance(now, list) else [now])]
+    return now != value and said.isdisjoint(says) and (corrected or (is_rule and instead is None))
 
 
 def _filled(plan: Plan, place: int, given: Mapping[str, Any], tools: Mapping[str, Tool], what: str) -> Plan:

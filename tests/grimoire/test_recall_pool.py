@@ -1,0 +1,143 @@
+"""How relevant candidates are: words and meaning with neighbours, who is named, which time is meant, the floor."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metnos.grimoire.question import Span, read
+from metnos.grimoire.recall_pool import Pool, in_time, likeness, meaning_share, signals
+from metnos.grimoire.recall_rules import Candidate, Rules, Signals
+
+NOW = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+RULES = Rules()
+DAY = timedelta(days=1)
+
+
+def pool(texts: list[str], *, words: dict[int, float] | None = None, cosines: dict[int, float] | None = None) -> Pool:
+    """Candidates of one conversation, in order."""
+    every = [Candidate(str(at), text, NOW, seq=at, session="s", sender="ada") for at, text in enumerate(texts)]
+    beside = {
+        (one.id, other.id): other.seq - one.seq for one in every for other in every if 0 < abs(one.seq - other.seq) <= 2
+    }
+    return Pool(
+        every,
+        {str(at): score for at, score in (words or {}).items()},
+        {str(at): score for at, score in (cosines or {}).items()},
+        beside,
+    )
+
+
+def judged(question: str, of: Pool) -> list[Signals]:
+    return signals(read(question, NOW), of, RULES)
+
+
+def best(found: list[Signals]) -> int:
+    return max(range(len(found)), key=lambda at: found[at].relevance)
+
+
+def test_every_signal_stays_in_its_bounds() -> None:
+    of = pool(
+        ["the red kite", "a kite", "red paint", "nothing"], words={0: 3.1, 1: 2.0, 2: 1.2}, cosines={0: 0.5, 3: 0.1}
+    )
+    for each in judged("Where is the red kite?", of):
+        for value in (each.relevance, each.words, each.meaning, each.coverage, each.own):
+            assert 0 <= value <= 1
+
+
+def test_an_answer_is_found_by_the_question_before_it() -> None:
+    talk = "well that is what it is"
+    texts = [talk, "which restaurant did you choose for the anniversary?", "the one by the harbour", talk, talk, talk]
+    found = judged("Which restaurant for the anniversary?", pool(texts, words={1: 5.0}))
+    assert found[2].relevance > max(found[at].relevance for at in (0, 3, 4, 5))
+    assert found[2].passed
+
+
+def test_two_words_beside_each_other_beat_one_word_twice() -> None:
+    texts = ["my violin", "the teacher came", "x", "x", "x", "violin violin", "x", "x"]
+    found = judged("Who is the violin teacher?", pool(texts, words={0: 2.0, 1: 2.0, 5: 2.6}))
+    assert best(found) in (0, 1)
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    """As the store's scores tell: what has the rare word was given more."""
+    texts = ["the garden", "the garden", "the garden", "the astrolabe"]
+    found = judged(
+        "astrolabe in the garden", Pool(pool(texts).candidates, {"0": 0.3, "1": 0.3, "2": 0.3, "3": 4.0}, {}, {})
+    )
+    assert best(found) == 3
+    assert found[3].coverage > 0.8 > found[0].coverage
+
+
+def test_meaning_finds_what_shares_no_word() -> None:
+    texts = [f"unrelated {at}" for at in range(30)] + ["the vehicle is on level three"]
+    cosines = {at: 0.1 + 0.01 * (at % 5) for at in range(30)} | {30: 0.7}
+    found = judged("where did I park", pool(texts, cosines=cosines))
+    assert best(found) == 30
+    assert "deviations" in found[30].passed
+
+
+def test_a_question_that_nothing_answers_gets_nothing() -> None:
+    texts = [f"small talk about the weather {at}" for at in range(30)]
+    cosines = {at: 0.1 + 0.01 * (at % 5) for at in range(30)}
+    words = dict.fromkeys(range(30), 0.2)
+    found = judged(
+        "Which insurer covers the vintage motorcycle, and what is the weather clause?",
+        pool(texts, words=words, cosines=cosines),
+    )
+    assert not any(each.passed for each in found)
+
+
+def test_whoever_is_named_is_preferred_unless_everybody_is() -> None:
+    every = [Candidate("a", "I went skiing", NOW, sender="ada"), Candidate("b", "I went skiing", NOW, sender="bruno")]
+    found = judged("When did Bruno go skiing?", Pool(every, {"a": 1.0, "b": 1.0}, {}, {}))
+    assert found[1].relevance > found[0].relevance
+    alone = judged("When did Bruno go skiing?", Pool(every[1:], {"b": 1.0}, {}, {}))
+    assert alone[0].named == 0.0
+
+
+def test_what_lies_in_the_time_that_is_asked_for_is_preferred() -> None:
+    then = datetime(2026, 5, 3, 12, 0, tzinfo=UTC)
+    every = [Candidate("a", "dinner with friends", then - 40 * DAY), Candidate("b", "dinner with friends", then)]
+    found = judged("Who came to dinner on 3 May?", Pool(every, {"a": 1.0, "b": 1.0}, {}, {}))
+    assert found[1].relevance > found[0].relevance
+
+
+def test_a_question_about_nothing_but_a_time_is_answered_by_what_happened_then() -> None:
+    every = [Candidate("a", "watered the plants", NOW - DAY), Candidate("b", "mended the fence", NOW - 9 * DAY)]
+    found = judged("What did I do yesterday?", Pool(every, {}, {}, {}))
+    assert [bool(each.passed) for each in found] == [True, False]
+
+
+@given(st.floats(0, 400))
+def test_things_are_told_after_they_happened_but_not_before(days: float) -> None:
+    span = Span(NOW, NOW + DAY)
+    after = in_time(NOW + DAY + timedelta(days=days), [span], RULES)
+    assert 0 <= after <= 1
+    assert in_time(NOW - timedelta(days=days, seconds=1), [span], RULES) == 0.0
+    assert in_time(NOW + DAY + timedelta(days=RULES.told_days), [span], RULES) == pytest.approx(0.5)
+
+
+def test_an_open_time_has_no_end() -> None:
+    assert in_time(NOW + 999 * DAY, [Span(NOW, None)], RULES) == 1.0
+    assert in_time(NOW - 999 * DAY, [Span(None, NOW)], RULES) == 1.0
+
+
+@given(st.floats(-5, 50), st.integers(1, 1000))
+def test_meaning_counts_more_the_further_the_nearest_stands_out(nearness: float, count: int) -> None:
+    share = meaning_share(nearness, count, RULES)
+    assert RULES.meaning_least <= share <= RULES.meaning_most
+    assert meaning_share(nearness + 1, count, RULES) >= share
+
+
+def test_without_vectors_texts_are_alike_by_their_words() -> None:
+    every = [
+        Candidate(text, text, NOW) for text in ("the wifi password is elm", "wifi password: fir", "a walk by the lake")
+    ]
+    alike = likeness({}, every)
+    assert alike[0][1] > 0.5 > alike[0][2]
+
+
+def test_no_candidates_give_no_signals() -> None:
+    assert judged("anything?", Pool([], {}, {}, {})) == []
