@@ -26,6 +26,9 @@ from metnos import app
 from metnos.app import learning, remembering
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
+from metnos.fastpath.canonical import canonical
+from metnos.fastpath.slots import extract
+from metnos.grimoire.fact import Kind
 from metnos.grimoire.trace import State, Trace
 from metnos.law.principal import Autonomy, Channel, Principal
 
@@ -129,7 +132,7 @@ def _life(arm: str, seed: int) -> Told:
         try:
             for day in range(_DAYS):
                 if arm == "playbook" and day == _CHANGE:
-                    _write_down(workspace, home)
+                    _write_down(opened, home)
                 for _ in range(_EACH_DAY):
                     _ask(opened, home, chance.choice(_TASKS), day, chance, told)
                     clock.move(timedelta(hours=1))
@@ -187,18 +190,16 @@ def _is(folder: Path, value: str) -> bool:
     return value.startswith(("/", "~")) and Path(value).expanduser() == folder
 
 
-def _write_down(workspace: Workspace, home: Path) -> None:
-    """What an owner writes into the playbook when their folders change: lines in Metnos's own way."""
-    path = workspace.root / "PLAYBOOK.md"
-    text = path.read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line.lstrip("- ").startswith("For requests of the form")]
-    changed = text
-    for line in lines:
+def _write_down(opened: app.App, home: Path) -> None:
+    """What an owner does when their folders change: copies what was learnt into the playbook, with the new folder."""
+    path, lines = opened.workspace.root / "PLAYBOOK.md", []
+    for fact in opened.grimoire.facts.find(kinds=(Kind.PROCEDURAL,)):
         for task in _TASKS:
-            old, new = f'"{home / task.folder}"', f'"{home / task.later}"'
-            if task.later and old in line:
-                changed = changed.replace(line, line.replace(old, new))
-    path.write_text(changed, encoding="utf-8")
+            slots = extract(task.words, now=opened.clock.now(), home=home, cwd=home)
+            if task.later and canonical(task.words, slots) in fact.text:
+                lines.append("- " + fact.text.replace(f'"~/{task.folder}"', f'"~/{task.later}"'))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("## By hand\n", "\n".join(["## By hand", "", *lines, ""])), encoding="utf-8")
 
 
 @contextmanager

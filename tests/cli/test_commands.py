@@ -68,7 +68,7 @@ class TestDoctor:
         ran = metnos("doctor")
         assert ran.code == 1
         assert f"→ chmod go-rwx {root / '.keys'}" in ran.out
-        assert "1 of 12 checks need mending" in ran.out
+        assert "1 of 13 checks need mending" in ran.out
         assert json.loads(metnos("doctor", "--json").out)["well"] is False
 
 

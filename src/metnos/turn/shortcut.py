@@ -32,7 +32,7 @@ class Shortcut:
     steps: tuple[Step, ...]
     may: bool  # whether it may answer
     why: str
-    sure: bool = True  # whether the match could be believed, so that being wrong would speak against the path
+    sure: bool = True  # whether the match was a claim, by its very words or by its margin: no mere resemblance
 
     def data(self) -> dict[str, Any]:
         """As it is kept in the trace."""
@@ -83,7 +83,9 @@ class Shortcuts:
             (self._is_checked(asked.request.id), "planned all the same, to see whether the path still agrees"),
             (not verdict.may, verdict.why),
         )
-        return Shortcut(path, match, form, steps, may=not why_not, why=why_not or verdict.why, sure=verdict.may)
+        return Shortcut(
+            path, match, form, steps, may=not why_not, why=why_not or verdict.why, sure=match.exact or verdict.may
+        )
 
     def _against(self, path: FastPath, asked: Scratch) -> str:
         """Why a path has nothing to say here, however it was asked for; mostly nothing."""
