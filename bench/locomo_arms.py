@@ -1,9 +1,9 @@
 """Ways to find the turns that answer a question: recall, and what it is compared with, all over the same episodes.
 
 BM25 and cosine are the engine's own two searches, asked with the question as it is; their reciprocal rank fusion has
-the usual constant of 60. txtai (hybrid: its own BM25 and vectors, each half) and mem0 (`infer=False`, so that no model is
-asked) get the same texts and the same embedder; where one of them is not installed it is left out, and the result says
-so. They are no dependencies of the project: install `txtai` or `mem0ai` beside it to have them in the run.
+the usual constant of 60. txtai (hybrid: its own BM25 and vectors, each half) and mem0 (`infer=False`, so that no model
+is asked) get the same texts and the same embedder; where one of them is not installed it is left out, and the result
+says so. They are no dependencies of the project: install `txtai` or `mem0ai` beside it to have them in the run.
 """
 
 import importlib

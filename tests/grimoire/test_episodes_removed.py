@@ -36,9 +36,12 @@ def test_what_is_removed_is_gone_from_every_file(store: Engine, tmp_path: Path) 
     made = [episode(number, f"plain text {number}", payload={"n": number}) for number in range(60)]
     made[30] = replace(made[30], text=f"about {secret} once", payload={"hidden": secret}, tags=(secret,), domain=secret)
     store.add(made, rows, SPACE)
-    bytes_ = rows[30].astype(np.float16).tobytes()
+    half = rows[30].astype(np.float16)
     assert store.remove(["E00030", "missing", "E00031"]) == 2
-    assert found_in(tmp_path, secret.encode(), secret.encode()[:9], bytes_) == []
+    assert (
+        found_in(tmp_path, secret.encode(), secret.encode()[:9], half.tobytes(), half.astype(np.float32).tobytes())
+        == []
+    )
     assert store.matching(secret, 5) == store.get(["E00030"]) == []
     assert "E00030" not in ids(store.nearest(rows[30], 60))
     assert len(store.nearest(rows[30], 60)) == store.count() == 58
@@ -74,7 +77,8 @@ def test_removing_while_vectors_are_replaced_leaves_nothing_behind(store: Engine
     def batches() -> Iterator[tuple[list[str], object]]:
         yield ["E00000", "E00001", "E00002"], fresh
         store.remove(["E00001"])
-        assert found_in(tmp_path, fresh[1].astype(np.float16).tobytes()) == []
+        half = fresh[1].astype(np.float16)
+        assert found_in(tmp_path, half.tobytes(), half.astype(np.float32).tobytes()) == []
 
     store.replace_vectors(batches(), OTHER)  # type: ignore[arg-type]  # as above
     assert sorted(ids(store.nearest(fresh[1], 9))) == ["E00000", "E00002"]

@@ -35,7 +35,7 @@ class World:
         )  # fmt: skip
 
     def settle(self) -> int:
-        return self.useful.settle(self.facts, self.episodes, lambda _turn: self.outcome)
+        return len(self.useful.settle(self.facts, self.episodes, lambda _turn: self.outcome))
 
     def counted(self) -> tuple[int, int, int]:
         (fact,), (episode,) = self.facts.get(["01FACT"]), self.episodes.get(["01EPISODE"])

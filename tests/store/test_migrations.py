@@ -8,7 +8,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreSchema
 from metnos.executors import undo_schema
 from metnos.fastpath import schema as fastpath_schema
-from metnos.grimoire import medium_schema
+from metnos.grimoire import episodes_schema, medium_schema, memory_schema
 from metnos.law import audit, schema
 from metnos.mnestome import past
 from metnos.night import schema as night_schema
@@ -25,6 +25,8 @@ REAL = {
     "audit.db": audit.MIGRATIONS,
     "law.db": schema.MIGRATIONS,
     "medium.db": medium_schema.MIGRATIONS,
+    "grimoire.db": memory_schema.MIGRATIONS,
+    "episodes.db": episodes_schema.MIGRATIONS,
     "events_history.sqlite": past.MIGRATIONS,
     "mnest.sqlite": tables.of_mnestome(),
     "multi_tool_paths.sqlite": fastpath_schema.MIGRATIONS_L2,
@@ -113,6 +115,10 @@ def test_real_steps_that_were_released_never_change() -> None:
             "0001_past_events",
         ): "add4afef00b3da108fe07a6d4cc5a751a7a3d807dcf26f12e3372854384b2f3e",
         ("medium.db", "0002_one_projection"): "9572910b4a380156c944fecd86d9dfaf4017f4e0817c177f9235162319adf4fe",
+        ("medium.db", "0003_contexts"): "391528cc41d964994fe59c2e70239ea16641d1c19fd5866a87902f4ee0bab7f1",
+        ("grimoire.db", "0001_facts"): "29693f8c6932a735dca4ecfa78954020b8e0f841a968ec16e9fe083f13456b5c",
+        ("grimoire.db", "0002_memory"): "a8079efd32420ab22172b62f3ba396fd9d8e6ae13c13d4a0dd7f8094faf83e93",
+        ("episodes.db", "0001_episodes"): "a1047f597ce0ebd577afa54e113d3173bea799ce556420ad834654afccf8225f",
         ("mnest.sqlite", "0003_ageing"): "f7d2cdd8488aa769616f4494e877e03d901e87b6fb3ca46211560656e2d5a908",
         ("mnest.sqlite", "0004_fast_paths"): "5f3f47415577d1bb022684ad18d1c0660f4f99463205d63e16b05e9e62295570",
         (

@@ -1,11 +1,14 @@
 """What an owner does with the memory as a whole: forget, pin, count, move to another engine or embedder."""
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metnos.app import sight
+from metnos.core import files
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.errors import ModelError, TurnError
@@ -15,10 +18,11 @@ from metnos.grimoire.episode import Episode, Mark
 from metnos.grimoire.exchange import Exchange
 from metnos.grimoire.exchange_taking import Taken
 from metnos.grimoire.fact import Fact, Kind, Standing
+from metnos.grimoire.fact_rules import is_strangers
 from metnos.grimoire.facts_rows import Which
-from metnos.grimoire.forget import Forgetting, Forgotten, Plan
+from metnos.grimoire.forget import Forgetting, Forgotten, Plan, Says, holds, strings
 from metnos.grimoire.reports import Reports
-from metnos.grimoire.tiers import Tiers
+from metnos.grimoire.tiers import KIND, Tiers
 from metnos.grimoire.vectored import OfEpisodes, OfFacts
 from metnos.law.audit_line import Entry
 from metnos.law.inbox import Item
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
 FORGOTTEN = "memory forgotten"
 MOVED = "memory moved"
 CURATOR = Principal(Channel.NIGHT, "curator", Autonomy.READ_ONLY)
+
+_TYPED = re.compile(r"(?m)^(?=# )")  # where an entry of the chat's history begins; what was typed begins with a +
+_PART = 1 << 20  # characters that are looked at together
 
 Progress = Callable[[int, int], None]
 
@@ -68,8 +75,9 @@ def ask_consent(app: "App", most: int = 3) -> int:
 
 
 def _waits(fact: Fact) -> bool:
-    """Whether a quarantined fact waits for consent, and not for a contradiction to be settled."""
-    return not fact.contradicts and needs_consent(fact)
+    """Whether a quarantined fact waits for the owner's consent: not for a contradiction to be settled, and not
+    because of what somebody else said, which is not the owner's to see."""
+    return not fact.contradicts and not is_strangers(fact) and needs_consent(fact)
 
 
 # -- forgetting
@@ -83,6 +91,7 @@ def forgetting(app: "App") -> Forgetting:
         grimoire.playbook,
         app.workspace.root,
         app.clock,
+        saying=partial(retention.saying, app.medium.db),
         turns=partial(_forget_turns, app),
         questions=partial(_forget_questions, app),
     )
@@ -96,7 +105,10 @@ def forget(app: "App", plan: Plan) -> Forgotten:
     ):
         reembed.forgotten(app.workspace.memory, "episodes", plan.episodes)
         reembed.forgotten(app.workspace.memory, "facts", plan.facts)
-        return forgetting(app).forget(plan)
+        app.medium.unmention([*plan.episodes, *plan.facts])
+        sight.forget_words(app)
+        gone = forgetting(app).forget(plan)
+        return replace(gone, typed=_forget_typed(app, holds(plan.query)))
 
 
 def _forget_turns(app: "App", sources: Collection[str]) -> int:
@@ -118,17 +130,55 @@ def forget_traces(app: "App", turn: str) -> None:
         each.forget_turn(turn, app.clock.now())
 
 
-def _forget_questions(app: "App", memories: Collection[str], says: Callable[[str], bool]) -> int:
+def _forget_questions(app: "App", memories: Collection[str], says: Says) -> int:
     named = set(memories)
 
     def touches(item: Item) -> bool:
         about = {str(item.body.get("fact", "")), *map(str, item.body.get("evidence", ()))}
-        return bool(named & about) or says(str(item.body))  # a diff shows the lines around it too
+        return bool(named & about) or _is_said(item, says)  # a diff shows the lines around it too
 
     gone = tiers(app).forget(touches, says, app.inbox.erase)
+    for item in app.inbox.newest(-1):
+        if item.kind != KIND and _is_said(item, says):
+            app.inbox.erase(item.id)
+            gone += 1
     if gone:
         retention.empty_log(app.seat.db)
     return gone
+
+
+def _is_said(item: Item, says: Says) -> bool:
+    return any(map(says, (item.title, item.reason, *strings(item.body))))
+
+
+def _forget_typed(app: "App", says: Says) -> int:
+    """Take what was typed in the chat out of what the arrow keys bring back; how many lines of it."""
+    path = app.workspace.history
+    if not path.exists():
+        return 0
+    typed = _TYPED.split(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    kept = [each for each in typed if not says(each.replace("\n+", "\n"))]
+    if len(kept) < len(typed):
+        content = "".join(kept).encode("utf-8", "surrogateescape")
+        files.replace(path, content, mode=files.PRIVATE_FILE)
+    return len(typed) - len(kept)
+
+
+def still_says(app: "App", words: str) -> list[str]:
+    """The files of the workspace that hold these words: after forgetting, the owner's own and what undo needs."""
+    wanted, root = words.casefold(), app.workspace.root
+    paths = (path for path in sorted(root.rglob("*")) if app.workspace.executors not in path.parents)
+    return [str(path.relative_to(root)) for path in paths if wanted and path.is_file() and _has(path, wanted)]
+
+
+def _has(path: Path, words: str) -> bool:
+    before = ""
+    with path.open(encoding="utf-8", errors="ignore") as file:
+        while part := file.read(_PART):
+            if words in before + (text := part.casefold()):
+                return True
+            before = text[-len(words) :]
+    return False
 
 
 # -- out and in again

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from metnos.app import keeping
+from metnos.app import keeping, sight
 from metnos.core.errors import ModelError
 from metnos.core.ids import UlidMaker
 from metnos.executors.manifest import Reversal
@@ -116,8 +116,11 @@ class Grimoire:
         """Take in every turn that was not taken in yet; returns how many."""
         medium = self.app.medium
         offered = medium.pending(PROJECTION, again=AGAIN)
-        todo = applied.unapplied(self.db, PROJECTION, offered)
-        for turn in todo:
+        if offered and self.db.first("SELECT 1 FROM applied_turns WHERE projection = ?", (PROJECTION,)) is None:
+            medium.offer_again(PROJECTION)  # nothing was ever taken in, or its file was lost
+            offered = medium.pending(PROJECTION)
+        new = 0
+        for turn in applied.unapplied(self.db, PROJECTION, offered):
             trace = medium.load(turn)
             episode = capture.episode_of(trace, self._is_irreversible, self._question(trace))
             if episode is not None:
@@ -125,11 +128,12 @@ class Grimoire:
             with self.db.write() as tx:
                 if applied.mark(tx, PROJECTION, turn, trace.closed.isoformat()):
                     self.usefulness.note(turn, trace.memories)
+                    new += 1  # once, also if another process takes it in at the same time
         medium.applied(PROJECTION, *offered)
-        self.usefulness.settle(self.facts, self.episodes, self.outcome)
-        if todo and self.curator(_BETWEEN_TURNS_S).tick(len(todo)):
+        sight.learn(self.app, self.usefulness.settle(self.facts, self.episodes, self.outcome))
+        if new and self.curator(_BETWEEN_TURNS_S).tick(new):
             self.learn(_BETWEEN_TURNS_S)
-        return len(todo)
+        return new
 
     def _question(self, trace: Trace) -> Trace | None:
         """The turn before, if this one answered what it asked back."""
@@ -194,7 +198,8 @@ class Grimoire:
         return replace(found, notes=(*found.notes, note)) if note else found
 
     def _recaller(self, embedder: "Embedder | None") -> Recall:
-        return Recall(self.episodes, self.facts, embedder, self.app.clock, mood=self.mood.now)
+        numbers = sight.rules(self.app)
+        return Recall(self.episodes, self.facts, embedder, self.app.clock, numbers, mood=self.mood.now)
 
     def meant(self, most: int = 2 * _AT_ONCE) -> "Embedder | None":
         """The embedder, after it has worked out what came in since it was last asked: at most so much of it."""
@@ -246,6 +251,7 @@ def curate(app: "App", *, now: bool = False) -> Done:
         embedder = None  # the check of the embedder says so; words are enough to learn from
     if now or app.grimoire.curator(_NIGHT_S).due():
         counts |= app.grimoire.learn(_NIGHT_S, embedder)
+    counts |= {"read": sight.read(app)}
     app.grimoire.episodes.tend()
     keeping.ask_consent(app)
     return Done(counts=counts)

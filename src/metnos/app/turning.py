@@ -4,7 +4,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from metnos.app import keeping, learning
+from metnos.app import keeping, learning, sight
 from metnos.context import head
 from metnos.context.fence import fence
 from metnos.core.errors import ModelError
@@ -44,6 +44,7 @@ def build(app: "App") -> Turns:
             shortcuts=app.shortcuts,
             reach=Reach(app.catalog.db, app.clock, app.catalog.names),
             reminding=app.grimoire.reminding() if settings.memory.use == "on" else None,
+            sight=sight.sight(app),
             learnt=partial(learning.catch_up_or_later, app),
         )
     )

@@ -30,7 +30,7 @@ class Rules:
     thinnest: float = 0.9  # of the tokens of the sentences that stay; beyond function words more is lost than won
     question: float = 24.0  # what having all of the question's words is worth, where a mean sentence's bits are one
     around: float = 0.8  # of nearness: how much the part as a whole counts, beside the sentence itself
-    prior: float = 8.0  # what the caller's own weight of a part is worth
+    prior: float = 1.0  # what the caller's weight of a part is worth: it decides where the question does not
     alone: float = (
         0.75  # of a word's bits: those that it has by itself, beside those that it has after the words before
     )

@@ -48,6 +48,11 @@ class Workspace:
         return self.memory / "episodes"
 
     @property
+    def surprisal(self) -> Path:
+        """How telling words are, as hashed counts; can be made anew."""
+        return self.memory / "surprisal.bin"
+
+    @property
     def night_db(self) -> Path:
         """What Metnos did by itself, and what it has to tell."""
         return self.memory / "night.db"

@@ -46,7 +46,7 @@ def episode_of(
         text=f"{question.text}\n{_text(trace)}" if question else _text(trace),
         source=trace.id,
         payload=_payload(trace, is_irreversible, question),
-        sender=OWNER if own else trace.sender,
+        sender=sender_of(trace.channel, trace.sender),
         session=trace.conversation,
         scope=Scope.OWNER if own else Scope.SENDER,
         domain=domain_of([step.executor for step in trace.steps]),
@@ -57,6 +57,11 @@ def episode_of(
 def is_owner(channel: str) -> bool:
     """Whether what comes this way is the owner's own. Others may write on a channel that reaches further."""
     return channel in _AT_HOME
+
+
+def sender_of(channel: str, sender: str) -> str:
+    """Whose memories they are. A name on one channel is not the same name on another, and nobody is called owner."""
+    return OWNER if is_owner(channel) else f"{channel}:{sender}"
 
 
 def surprise(episode: Episode, episodes: Episodes, baselines: Mapping[str, Baseline], domain: Domain) -> float:

@@ -162,7 +162,7 @@ class LanceEpisodes:
         condition = _literal(where)
 
         def search() -> Any:
-            asked = self._tables.main.search(query, vector_column_name=VECTOR).distance_type("cosine")
+            asked = self._tables.main.search(query.astype("float32"), vector_column_name=VECTOR).distance_type("cosine")
             asked = asked.nprobes(_PROBES).refine_factor(_REFINE)
             asked = asked.where(condition, prefilter=True) if condition else asked
             return asked.select(["id", "seq", "_distance"]).limit(count).to_list()

@@ -184,7 +184,7 @@ def schema_of(space: Space | None) -> Any:
     fields = [pa.field(name, _type(name)) for name in rows.COLUMNS]
     if space is None:
         return pa.schema(fields)
-    fields.append(pa.field(VECTOR, pa.list_(pa.float16(), space.dim)))
+    fields.append(pa.field(VECTOR, pa.list_(pa.float32(), space.dim)))
     return pa.schema(fields, metadata={b"space": json.dumps(asdict(space)).encode()})
 
 
@@ -207,9 +207,12 @@ def to_arrow(episodes: Sequence[Episode], seqs: Sequence[int], halves: "Sequence
 
 
 def vectors_to_arrow(halves: "Sequence[Halves | None]", schema: Any) -> Any:
+    """Numbers of half precision, kept in single precision: the library has no fast code for half on most machines."""
+    import numpy as np
     import pyarrow as pa
 
-    return pa.array(list(halves), type=schema.field(VECTOR).type)
+    given = [None if each is None else each.astype(np.float32) for each in halves]
+    return pa.array(given, type=schema.field(VECTOR).type)
 
 
 def from_arrow(table: Any) -> list[Episode]:

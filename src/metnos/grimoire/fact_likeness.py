@@ -43,7 +43,7 @@ _EMPTY = _set(
 class Likeness:
     """How alike two facts must be. Chosen; see the reasons."""
 
-    cosine: float = 0.92  # of short sentences about one domain: below it other things are meant, by our own trials
+    cosine: float = 0.92  # of short sentences about one domain: below it other things are meant, chosen, not measured
     words: float = 0.80  # shared share of content words: one word in five or so may differ
     opposed: float = 0.60  # of the same without negations: a negation changes words around it too
     deviations: float = 3.0  # of a mean: beyond it the metric is not the same as it was

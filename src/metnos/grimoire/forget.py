@@ -3,7 +3,8 @@
 What goes: the episodes meant, with vectors and words; facts that came from them alone, that quote them, that were made
 of such facts, or that say what is to be forgotten; links, edges and uses of those; Metnos's lines of them in the
 playbook and its history; questions about them; and, by what the caller brings, the turns that the episodes were drawn
-from. A fact that has other sources stays, loses those that go, and is believed less by their share.
+from or that say it, which a turn may do without its episode: in what it found, or was reminded of. A fact that has
+other sources stays, loses those that go, and is believed less by their share.
 
 Rules: a query means every text that holds it, whatever its case and blanks; it is no search by meaning, which would
 take what nobody meant. What the owner wrote into a file by hand is theirs and stays, and the report names the file.
@@ -32,8 +33,10 @@ from metnos.grimoire.playbook import Playbook
 from metnos.grimoire.usefulness import Usefulness
 from metnos.store.db import Transaction
 
+Says = Callable[[str], bool]
+Saying = Callable[[Says], Sequence[str]]  # the turns that say it, by their sources
 Turns = Callable[[Sequence[str]], int]  # takes the content out of turns, by the sources of episodes; how many
-Questions = Callable[[Collection[str], Callable[[str], bool]], int]  # the same for questions: by evidence, by words
+Questions = Callable[[Collection[str], Says], int]  # the same for questions: by evidence, by words
 
 _LEAST = 3  # characters of a query: fewer are in everything
 _BATCH = 2000
@@ -54,7 +57,7 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.episodes or self.facts)
+        return not (self.episodes or self.facts or self.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class Forgotten:
     versions: int = 0
     questions: int = 0
     turns: int = 0
+    typed: int = 0
     traces: int = 0
 
     def counts(self) -> dict[str, int]:
@@ -90,6 +94,7 @@ class Forgetting:
         root: Path,
         clock: Clock,
         *,
+        saying: Saying = lambda _: (),
         turns: Turns = lambda _: 0,
         questions: Questions = lambda _ids, _says: 0,
     ) -> None:
@@ -98,28 +103,30 @@ class Forgetting:
         self._playbook = playbook
         self._root = root
         self._uses = Usefulness(facts.db, clock)
+        self._saying_too = saying
         self._turns = turns
         self._questions = questions
 
     def plan(self, query: str = "", ids: Sequence[str] = ()) -> Plan:
         """What would go if everything that holds ``query``, and these episodes and facts, were forgotten."""
-        says = _says(query)
+        says = holds(query)
         named = self._episodes.get(ids)
         found = {each.id: each for each in (*named, *self._saying(says, bool(query)))}
         going = self._going(set(found), found, {*ids}, says)
         touched = self._touched(list(found))
+        drawn = (each.source for each in found.values() if each.source)
         return Plan(
             query=query,
             episodes=tuple(found),
             facts=tuple(sorted(going)),
             weakened=tuple(sorted(touched - going)),
-            sources=tuple(dict.fromkeys(each.source for each in found.values() if each.source)),
+            sources=tuple(dict.fromkeys([*drawn, *(self._saying_too(says) if query else ())])),
             yours=tuple(self._yours(says)) if query else (),
         )
 
     def forget(self, plan: Plan) -> Forgotten:
         """Take out what a plan names, and what says it by now."""
-        says, memories = _says(plan.query), [*plan.episodes, *plan.facts]
+        says, memories = holds(plan.query), [*plan.episodes, *plan.facts]
         book = self._playbook.forget(plan.facts, says)
         with self._facts.db.write() as tx:
             tx.query("PRAGMA secure_delete = ON")
@@ -151,16 +158,14 @@ class Forgetting:
 
     # -- what is meant
 
-    def _saying(self, says: Callable[[str], bool], asked: bool) -> Iterator[Episode]:
+    def _saying(self, says: Says, asked: bool) -> Iterator[Episode]:
         """Every episode that says it; looks at all of them, because words alone would miss parts of words."""
         after = 0
         while asked and (some := self._episodes.select(ANY, after=after, count=_BATCH)):
             after = some[-1].seq
             yield from (each for each in some if any(map(says, _texts_of(each))))
 
-    def _going(
-        self, gone: set[str], episodes: Mapping[str, Episode], ids: set[str], says: Callable[[str], bool]
-    ) -> set[str]:
+    def _going(self, gone: set[str], episodes: Mapping[str, Episode], ids: set[str], says: Says) -> set[str]:
         """The facts that go with these episodes, or are named, or say it; and those that were made of such."""
         facts = self._facts.find(standings=(), count=-1)
         alone = set(self._facts.derived_only_from(list(gone))) if gone else set()
@@ -169,7 +174,7 @@ class Forgetting:
             for fact in facts
             if fact.id in ids or fact.id in alone or any(map(says, _words_of(fact))) or self._quotes(fact, episodes)
         }
-        while more := {fact.id for fact in facts if fact.id not in going and going & set(_strings(fact.data))}:
+        while more := {fact.id for fact in facts if fact.id not in going and going & set(strings(fact.data))}:
             going |= more
         return going
 
@@ -208,7 +213,7 @@ class Forgetting:
                 belief = max(fact.confidence * (total - lost) / total, min(fact.confidence, floor(fact)))
                 yield replace(fact, sources=kept, episode_count=max(0, fact.episode_count - lost), confidence=belief)
 
-    def _yours(self, says: Callable[[str], bool]) -> Iterator[str]:
+    def _yours(self, says: Says) -> Iterator[str]:
         for name in LONG_MEMORY:
             path = self._root / name
             try:
@@ -223,7 +228,8 @@ class Forgetting:
 # -- texts
 
 
-def _says(query: str) -> Callable[[str], bool]:
+def holds(query: str) -> Says:
+    """Whether a text holds what is to be forgotten; nothing is held by any."""
     wanted = _plain(query)
     if query and len(wanted) < _LEAST:
         raise UsageError(
@@ -238,17 +244,17 @@ def _plain(text: str) -> str:
 
 def _texts_of(episode: Episode) -> Iterator[str]:
     yield from (episode.text, episode.source, episode.sender, episode.session, episode.domain, *episode.tags)
-    yield from _strings(episode.payload)
+    yield from strings(episode.payload)
 
 
 def _words_of(fact: Fact) -> Iterator[str]:
     yield from (fact.text, fact.subject, fact.value, fact.domain, fact.sender, *fact.tags)
-    yield from _strings(fact.data)
+    yield from strings(fact.data)
 
 
 def _pieces(fact: Fact) -> Iterator[str]:
     """The parts of a fact that may be somebody's words."""
-    whole = (fact.text, fact.subject, fact.value, *_strings(fact.data))
+    whole = (fact.text, fact.subject, fact.value, *strings(fact.data))
     quoted = (one or other for one, other in _QUOTATION.findall(fact.text))
     for text in (*whole, *quoted):
         piece = _plain(text).strip("…. ")
@@ -256,16 +262,17 @@ def _pieces(fact: Fact) -> Iterator[str]:
             yield piece
 
 
-def _strings(value: Any) -> Iterator[str]:
+def strings(value: Any) -> Iterator[str]:
+    """Every text in data, names included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for key, each in value.items():
             yield str(key)
-            yield from _strings(each)
+            yield from strings(each)
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _strings(each)
+            yield from strings(each)
 
 
 # -- rows
@@ -279,7 +286,7 @@ def _count(tx: Transaction, facts: Sequence[str]) -> tuple[int, int]:
     return int(links[0]) if links else 0, int(edges[0]) if edges else 0
 
 
-def _take_out_happenings(tx: Transaction, says: Callable[[str], bool]) -> None:
+def _take_out_happenings(tx: Transaction, says: Says) -> None:
     """A domain is a name, and a name can be what is to be forgotten."""
     rows = tx.query("SELECT id, data FROM happenings")
     tx.execute_many("DELETE FROM happenings WHERE id = ?", [(key,) for key, data in rows if says(data)])

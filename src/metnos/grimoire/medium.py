@@ -319,6 +319,24 @@ class Medium:
         """Take the content of a turn out for good; says whether there was any left."""
         return retention.redact(self.db, self.load(turn).id)
 
+    def unmention(self, memories: Sequence[str]) -> int:
+        """Take out of every turn what it says of these memories: their words, the answer, what a model saw."""
+        listed = canonical_json(list(memories)).decode()
+        with self.db.write() as tx:
+            tx.query("PRAGMA secure_delete = ON")
+            found = tx.query(
+                "SELECT DISTINCT t.id FROM turns t, json_each(t.memories) m"
+                " WHERE json_extract(m.value, '$.id') IN (SELECT value FROM json_each(?))",
+                (listed,),
+            )
+            for (turn,) in found:
+                tx.execute("UPDATE turns SET memories = '[]' WHERE id = ?", (turn,))
+                tx.execute("UPDATE messages SET text = '' WHERE turn = ? AND role = ?", (turn, rows.Role.AGENT))
+                tx.execute("DELETE FROM contexts WHERE turn = ?", (turn,))
+        if found:
+            retention.empty_log(self.db)
+        return len(found)
+
     def retain(self, now: datetime, keep_days: int, keep_messages: int, summarise: Summarise | None = None) -> Retained:
         """Summarise what is too old, propose what is stable. See `retention.retain`."""
         return retention.retain(self.db, now, keep_days, keep_messages, summarise)

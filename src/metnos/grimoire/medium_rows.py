@@ -12,7 +12,7 @@ from typing import Any
 
 from metnos.core.clock import from_text, to_text
 from metnos.grimoire import content
-from metnos.grimoire.trace import Desired, Kept, ModelCall, Passing, State, StepTrace, Trace
+from metnos.grimoire.trace import Context, Desired, Kept, ModelCall, Passing, State, StepTrace, Trace
 from metnos.store.db import Database, Row, Transaction, Value
 
 Store = Database | Transaction
@@ -36,8 +36,7 @@ _STEP = (
 _PASSING = "src, src_version, dst, dst_version, how, src_step, dst_step"
 _DESIRED = "name, source, source_version, signature"
 _CALL = "purpose, model, input_tokens, output_tokens, cached_tokens, usd, wall_ms, error"
-
-
+_CONTEXT = "task, system, body, record"
 # -- writing
 
 
@@ -52,6 +51,7 @@ def write(tx: Transaction, trace: Trace) -> None:
     _parts(tx, trace.id, "passings", _PASSING, map(_passing_values, trace.passings))
     _parts(tx, trace.id, "desired", _DESIRED, map(_desired_values, trace.desired))
     _parts(tx, trace.id, "model_calls", _CALL, map(_call_values, trace.calls))
+    _parts(tx, trace.id, "contexts", _CONTEXT, map(_context_values, trace.contexts))
 
 
 def take_out(tx: Transaction, trace: Trace, kept: Kept, summary: int | None = None) -> None:
@@ -72,6 +72,7 @@ def take_out(tx: Transaction, trace: Trace, kept: Kept, summary: int | None = No
         ),
     )
     tx.execute("UPDATE messages SET text = '' WHERE turn = ?", (trace.id,))
+    tx.execute("DELETE FROM contexts WHERE turn = ?", (trace.id,))
     for place, step in enumerate(trace.steps):
         tx.execute(
             "UPDATE steps SET args = '{}', message = '', reply = ? WHERE turn = ? AND place = ?",
@@ -154,6 +155,10 @@ def _desired_values(each: Desired) -> tuple[Value, ...]:
     return (*map(content.text, names), content.mapping(each.signature))
 
 
+def _context_values(seen: Context) -> tuple[Value, ...]:
+    return (seen.task, content.text(seen.system), content.text(seen.body), content.mapping(seen.record))
+
+
 def _call_values(call: ModelCall) -> tuple[Value, ...]:
     return (
         content.text(call.purpose),
@@ -201,6 +206,10 @@ def _trace(store: Store, row: Row) -> Trace:
         passings=read_passings(store, turn),
         desired=read_desired(store, turn),
         calls=tuple(ModelCall(*each) for each in _placed(store, "model_calls", _CALL, turn)),
+        contexts=tuple(
+            Context(task, system, body, json.loads(record))
+            for task, system, body, record in _placed(store, "contexts", _CONTEXT, turn)
+        ),
         memories=_loaded(memories),
         permits=_loaded(permits),
         continues=continues,

@@ -187,4 +187,19 @@ MIGRATIONS = (
         "0002_one_projection",
         ("DELETE FROM projected WHERE name = 'wishes'", "DELETE FROM projections WHERE name = 'wishes'"),
     ),
+    # What language models were sent; written by `medium_rows`.
+    Migration(
+        "0003_contexts",
+        (
+            """CREATE TABLE contexts (
+                turn TEXT NOT NULL REFERENCES turns (id),
+                place INTEGER NOT NULL,
+                task TEXT NOT NULL,
+                system TEXT NOT NULL,
+                body TEXT NOT NULL,
+                record TEXT NOT NULL,
+                PRIMARY KEY (turn, place)
+            ) STRICT""",
+        ),
+    ),
 )

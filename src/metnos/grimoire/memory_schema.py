@@ -131,7 +131,7 @@ _REST = (
         ts TEXT NOT NULL,
         data TEXT NOT NULL
     ) STRICT""",
-    # Vectors of the reference texts, as they were when the embedder was last found healthy. Written by `health`.
+    # Vectors of the reference texts, as they were when this space began: slow drift adds up. Written by `health`.
     """CREATE TABLE reference_vectors (
         space TEXT NOT NULL, place INTEGER NOT NULL, vector BLOB NOT NULL, ts TEXT NOT NULL,
         PRIMARY KEY (space, place)

@@ -63,7 +63,7 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     made = []
     for values in zip(*(column.tolist() for column in columns), strict=True):
         passed = _passed(values[5], values[7], rules) if answered else _passed_by_time(values[4], question)
-        made.append(Signals(*values, passed))
+        made.append(Signals(*values[:8], passed=passed))
     return made
 
 

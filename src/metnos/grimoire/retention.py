@@ -57,6 +57,29 @@ class Summary:
 # -- because the owner says so
 
 
+def saying(db: Database, says: Callable[[str], bool]) -> list[str]:
+    """The turns of which anything that is kept says it: what was asked, done, found, answered, shown or summed up."""
+    found = dict.fromkeys(turn for sql in _CONTENT for turn, *texts in db.query(sql) if says(_readable(texts)))
+    return list(found)
+
+
+# Separate queries: what a turn found may be large, and is held only as long as one of them runs.
+_CONTENT = (
+    "SELECT turn, text FROM messages WHERE text <> ''",
+    "SELECT turn, args, message, reply FROM steps",
+    "SELECT id, plan, canonical, slots, candidates, memories, permits, cwd, tags, error FROM turns WHERE kept = 'whole'",
+    "SELECT turn, name, signature FROM desired WHERE signature <> '{}'",
+    "SELECT turn, system, body FROM contexts",
+    "SELECT turn, note FROM feedback WHERE note <> ''",
+    "SELECT t.id, s.text FROM turns t JOIN summaries s ON s.id = t.summary WHERE t.kept <> 'forgotten'",
+)
+
+
+def _readable(texts: Sequence[str]) -> str:
+    """Columns as a person would read them; those that hold JSON without what JSON puts before quotes and ends of lines."""
+    return "\n".join(texts).replace("\\n", "\n").replace('\\"', '"')
+
+
 def redact(db: Database, turn: str) -> bool:
     """Take the content of a turn out of everything here that holds any of it; says whether there was any left."""
     with db.write() as tx:

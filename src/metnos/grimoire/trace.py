@@ -94,6 +94,16 @@ class ModelCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """What a language model was sent in one call, to the letter, and ``record``: the tokens of each block."""
+
+    task: str
+    system: str
+    body: str
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """One turn, whole.
 
@@ -122,6 +132,7 @@ class Trace:
     passings: tuple[Passing, ...] = ()
     desired: tuple[Desired, ...] = ()
     calls: tuple[ModelCall, ...] = ()
+    contexts: tuple[Context, ...] = ()
     memories: tuple[Mapping[str, Any], ...] = ()
     permits: tuple[Mapping[str, Any], ...] = ()  # what the policy said about each step
     continues: str = ""  # the turn that this one goes on with

@@ -6,7 +6,9 @@ else. Each is counted once, when what came after the turn can be known: at once 
 while. What this holds is names and numbers, never words.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +23,16 @@ from metnos.store.db import Database
 WAIT = timedelta(days=1)  # whoever wants something taken back mostly notices within a day
 _KINDS = ("episode", "fact")
 _AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A memory that had a part in a turn: by which factors it was chosen, and whether it helped (1) or not (-1)."""
+
+    turn: str
+    memory: str
+    factors: Mapping[str, float]
+    helped: int
 
 
 class Usefulness:
@@ -38,7 +50,7 @@ class Usefulness:
                 turn,
                 str(each["id"]),
                 str(each["kind"]),
-                canonical_json({"score": each.get("score", 0)}).decode(),
+                canonical_json(dict(each.get("factors", {}))).decode(),
                 int(bool(each.get("steered"))),
                 now,
             )
@@ -47,19 +59,21 @@ class Usefulness:
         ]
         with self._db.write() as tx:
             tx.execute_many(
-                "INSERT OR IGNORE INTO recalls (turn, memory, kind, factors, steered, ts) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO recalls (turn, memory, kind, factors, steered, ts) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET steered = max(steered, excluded.steered)",  # it may have been shown, too
                 rows,
             )
 
-    def settle(self, facts: Facts, episodes: Episodes, outcome_of: Callable[[str], Outcome]) -> int:
-        """Count what can be known by now; returns how many memories proved useful or harmful."""
+    def settle(self, facts: Facts, episodes: Episodes, outcome_of: Callable[[str], Outcome]) -> list[Settled]:
+        """Count what can be known by now; the memories that proved useful or harmful."""
         before, now = to_text(self._clock.now() - WAIT), self._clock.now()
         open_ = self._db.query(
-            "SELECT turn, memory, kind, steered, ts <= ? FROM recalls WHERE helped IS NULL ORDER BY ts LIMIT ?",
+            "SELECT turn, memory, kind, steered, factors, ts <= ? FROM recalls WHERE helped IS NULL"
+            " ORDER BY ts LIMIT ?",
             (before, _AT_ONCE),
         )
-        told = 0
-        for turn, memory, kind, steered, is_old in open_:
+        told: list[Settled] = []
+        for turn, memory, kind, steered, factors, is_old in open_:
             helped = _helped(outcome_of(turn), bool(steered), bool(is_old))
             if helped is None:
                 continue
@@ -67,7 +81,7 @@ class Usefulness:
                 put = "UPDATE recalls SET helped = ? WHERE turn = ? AND memory = ? AND helped IS NULL"
                 if not tx.execute(put, (helped, turn, memory)) or helped == 0:
                     continue
-                told += 1
+                told.append(Settled(turn, memory, json.loads(factors), helped))
                 if kind == "fact":
                     (facts.helped if helped > 0 else facts.harmed)([memory])
             if kind == "episode" and helped > 0:

@@ -48,6 +48,7 @@ def trace(scratch: Scratch, answer: str, clock: Clock) -> Trace:
         passings=passings(made, request.text),
         desired=tuple(_desired(wish, tools) for wish in plan.wishes) if plan else (),
         calls=tuple(scratch.calls),
+        contexts=tuple(scratch.contexts),
         memories=tuple(scratch.memories),
         permits=tuple(_permit(number, taken) for number, taken in enumerate(scratch.taken, start=1)),
         continues=scratch.continues,

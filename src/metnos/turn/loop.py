@@ -42,6 +42,7 @@ from metnos.turn.purse import Purses
 from metnos.turn.reach import Reaching
 from metnos.turn.request import LONGEST, Request
 from metnos.turn.scratch import Scratch, Taken
+from metnos.turn.seeing import Seeing, Sight
 from metnos.turn.thinking import Thinker
 from metnos.turn.tools import Toolbox
 
@@ -68,6 +69,7 @@ class Parts:
     shortcuts: "Shortcuts | None"
     reach: Callable[[Collection[str]], Reaching] | None  # what experience says comes after what
     reminding: "Reminding | None"  # what is remembered; nothing: nobody is reminded of anything
+    sight: Sight  # how what a model sees is put together
     learnt: Callable[[], object]  # lets everything that learns catch up with the traces
 
 
@@ -267,8 +269,11 @@ class Turns:
         lines = [window.Line(role == Role.OWNER, text) for role, text, _ in rows]
         last = scratch.last.answer if scratch.last else ""
         shown = window.build(lines, parts.memory.window)
-        shown += self._reminded(scratch, lambda memory: memory.shown(scratch)) or ()
-        return Scene(parts.head(), shown, zone_of(request.asked), str(request.cwd), str(parts.door.home), last)
+        memory = self._reminded(scratch, lambda memory: memory.shown(scratch)) or ()
+        seeing = Seeing(parts.sight, request.conversation, scratch.contexts)
+        return Scene(
+            parts.head(), shown, zone_of(request.asked), str(request.cwd), str(parts.door.home), last, memory, seeing
+        )
 
     def _reminded(self, scratch: Scratch, ask: "Callable[[Reminding], Reminded]") -> "Reminded | None":
         """What a memory that can be read says; one that cannot is told of, and the turn goes on without it."""

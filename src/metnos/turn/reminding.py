@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metnos.context.fence import fence
-from metnos.grimoire.capture import OWNER, is_owner, particulars
+from metnos.context.blocks import Block, Kind, Trust
+from metnos.context.compress import Part
+from metnos.context.order import u_curve
+from metnos.grimoire.capture import is_owner, particulars, sender_of
 from metnos.grimoire.episode import Viewer
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.recall import Memory, Recollection
-from metnos.models.chat import Message
 from metnos.turn.plan.records import Plan
 from metnos.turn.playbook import written_for
 from metnos.turn.scratch import Scratch
@@ -22,7 +23,6 @@ from metnos.turn.steer import Asked, steer
 
 _SHOWN = 5  # episodes, and as many facts
 _EACH = 300  # characters of one
-_ALL = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,12 @@ class Reminding:
         scratch.memories += [_data(fact.id, "fact", fact.text, steered=True) for fact in found.used]
         return found.plan
 
-    def shown(self, scratch: Scratch) -> tuple[Message, ...]:
+    def shown(self, scratch: Scratch) -> tuple[Block, ...]:
         """What a model is shown of it; nothing if nothing answers the request."""
         found = self.recall(scratch.request.text, viewer(scratch))
-        memories = [*found.facts[:_SHOWN], *found.episodes[:_SHOWN]]
-        if not memories:
-            return ()
-        scratch.memories += [_of(each) for each in memories]
-        lines = "\n".join(_line(each) for each in memories)
-        return (Message("user", fence(lines, "what is remembered of earlier times", _ALL)),)
+        scratch.memories += [_of(each) for each in (*found.facts, *found.episodes)]
+        kinds = ((Kind.FACTS, found.facts, "what was learnt"), (Kind.EPISODES, found.episodes, "what happened before"))
+        return tuple(_block(kind, memories, source) for kind, memories, source in kinds if memories)
 
     def told(self, scratch: Scratch) -> list[str]:
         """What the owner is told where nothing can be done: what is remembered about it, the best first."""
@@ -63,8 +60,15 @@ class Reminding:
 def viewer(scratch: Scratch) -> Viewer:
     """Who is reminded."""
     asks = scratch.request.principal
-    own = is_owner(asks.channel)
-    return Viewer(OWNER if own else asks.sender, scratch.request.conversation, is_owner=own)
+    sender = sender_of(asks.channel, asks.sender)
+    return Viewer(sender, scratch.request.conversation, is_owner=is_owner(asks.channel))
+
+
+def _block(kind: Kind, memories: Sequence[Memory], source: str) -> Block:
+    """Memories for a prompt: the best at both ends, where models look most."""
+    ordered = u_curve(memories, lambda each: each.factors.score)
+    parts = tuple(Part(_line(each), weight=each.factors.score) for each in ordered)
+    return Block(kind, parts, Trust.OUTSIDE, source, refs=tuple(each.id for each in ordered))
 
 
 def _line(memory: Memory) -> str:
@@ -75,7 +79,9 @@ def _line(memory: Memory) -> str:
 
 def _of(memory: Memory, **more: Any) -> Mapping[str, Any]:
     kind = "fact" if isinstance(memory.of, Fact) else "episode"
-    return _data(memory.id, kind, memory.text, score=round(memory.factors.score, 4), **more)
+    made = memory.factors
+    factors = {name: round(getattr(made, name), 4) for name in ("relevance", "recency", "importance", "affect")}
+    return _data(memory.id, kind, memory.text, score=round(made.score, 4), factors=factors, **more)
 
 
 def _data(key: str, kind: str, text: str, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.fastpath.heard import Heard
 from metnos.fastpath.slots import Slot
-from metnos.grimoire.trace import ModelCall, State, Trace
+from metnos.grimoire.trace import Context, ModelCall, State, Trace
 from metnos.turn.act import Ended
 from metnos.turn.plan.records import Plan, Tool
 from metnos.turn.refs import LAST
@@ -49,6 +49,7 @@ class Scratch:
     heard: Heard | None = None  # with its places as they were to be understood when it was asked
     last: Trace | None = None  # the previous turn of this conversation
     shortcut: "Shortcut | None" = None  # what fast paths say about it, whether or not one may answer
+    contexts: list[Context] = field(default_factory=list)  # what a language model was sent
     memories: list[Mapping[str, Any]] = field(default_factory=list)  # what had a part in the plan or the answer
     remembered: list[str] = field(default_factory=list)  # what is told where nothing can be done
     fell_back: str = ""  # why the planner had to take over from a fast path

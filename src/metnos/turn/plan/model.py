@@ -65,7 +65,7 @@ def plan(text: str, candidates: Sequence[Candidate], scene: Scene, ask: Ask) -> 
     chosen = sorted(worth, key=lambda each: bool(orders) and not _orders(each.tool) & orders)
     sources: dict[str, Tool | None] = {refs.LAST: None} if scene.last else {}
     bounds = None
-    if scene.window or scene.last:
+    if scene.window or scene.last or scene.memory:
         bounds = model_bounds.draw(text, scene, known=known, sources=sources, strict=False)
     reply = ask(PLAN, prompts.to_plan(text, [each.tool for each in chosen], scene, slots))
     situation = Situation(text, scene, tuple(candidates), known, sources, bounds=bounds)

@@ -13,12 +13,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from metnos.context.assemble import Assembled
+from metnos.context.blocks import Block, fenced, own
+from metnos.context.blocks import Kind as Part
+from metnos.context.budgets import Task
 from metnos.context.fence import fence, inert, plain
 from metnos.fastpath.slots import Kind, Slot
-from metnos.models.chat import Message, Prompt
+from metnos.models.chat import Prompt
 from metnos.turn.plan import shape
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Plan, Tool
+from metnos.turn.seeing import Sight
 
 MOST_TOOLS = 5  # candidates that a model is shown; more confuse small ones
 _PLAN_TOKENS, _ANSWER_TOKENS = 500, 300
@@ -60,53 +65,64 @@ def system(scene: Scene) -> str:
 
 def to_plan(text: str, tools: Sequence[Tool], scene: Scene, slots: Sequence[Slot] = ()) -> Prompt:
     """One call plans the whole turn. ``slots`` are what code has read from the request already."""
-    said = [_tools(tools, text), _around(scene), f"Request: {_owner(text)}{_noted(slots)}"]
-    return _prompt(scene, said, _shape(tools, text, 1), _PLAN_TOKENS)
+    blocks = _blocks(scene, f"Request: {_owner(text)}{_noted(slots)}", tools=_tools(tools, text))
+    return _prompt(scene, Task.PLAN, blocks, text, _shape(tools, text, 1), _PLAN_TOKENS)
 
 
 def to_repair(text: str, plan: Plan, done: Sequence[Done], failed: Done, tools: Sequence[Tool], scene: Scene) -> Prompt:
     """One call sees the error and plans what is left."""
     first = failed.number
-    said = [
-        _tools(tools, text),
-        _around(scene),
+    results = [
         *(_result(each) for each in done),
         fence(f"{failed.kind}: {failed.message}", f"step {first}, {failed.executor}, which failed", _ERROR_CHARS),
         fence(_json(failed.args), f"the arguments of step {first}", _ARGS_CHARS),
-        f"Request: {_owner(text)}",
-        f"Step {first} of {len(plan.steps)} failed. Reply with the steps that are left, from step {first} on, put"
-        " right. If it cannot be done: missing or ask.",
     ]
-    return _prompt(scene, said, _shape(tools, text, first), _PLAN_TOKENS)
+    tail = (
+        f"Step {first} of {len(plan.steps)} failed. Reply with the steps that are left, from step {first} on, put"
+        " right. If it cannot be done: missing or ask."
+    )
+    blocks = _blocks(scene, f"Request: {_owner(text)}", tools=_tools(tools, text), results=results, tail=tail)
+    return _prompt(scene, Task.PLAN, blocks, text, _shape(tools, text, first), _PLAN_TOKENS)
 
 
 def to_reason(text: str, done: Sequence[Done], tools: Sequence[Tool], scene: Scene) -> Prompt:
     """One more step, or the answer to an open question."""
     first = len(done) + 1
-    said = [
-        _tools(tools, text),
-        _around(scene),
-        *(_result(each) for each in done),
-        f"Question: {_owner(text)}",
+    tail = (
         f"Reply with step {first} if something must still be looked up, else with answer(text): the answer in the"
-        " language of the question, in one or two sentences, from what was found.",
-    ]
+        " language of the question, in one or two sentences, from what was found."
+    )
+    results = [_result(each) for each in done]
+    blocks = _blocks(scene, f"Question: {_owner(text)}", tools=_tools(tools, text), results=results, tail=tail)
     schema = shape.plan_shape(
         _shown(tools, text), {tool.name: tool for tool in tools}, first, most=1, words=(shape.ANSWER,)
     )
-    return _prompt(scene, said, schema, _ANSWER_TOKENS)
+    return _prompt(scene, Task.ANSWER, blocks, text, schema, _ANSWER_TOKENS)
 
 
 def to_answer(text: str, done: Sequence[Done], scene: Scene) -> Prompt:
     """Nothing more is looked up: the answer, in plain words."""
-    said = [
-        _around(scene),
-        *(_result(each) for each in done),
-        f"Question: {_owner(text)}",
+    tail = (
         "Answer it in plain words, no JSON, in the language of the question, in one or two sentences, from what was"
-        " found. If that does not hold the answer, say so.",
+        " found. If that does not hold the answer, say so."
+    )
+    results = [_result(each) for each in done]
+    blocks = _blocks(scene, f"Question: {_owner(text)}", results=results, tail=tail)
+    return _prompt(scene, Task.ANSWER, blocks, text, None, _ANSWER_TOKENS)
+
+
+def _blocks(scene: Scene, request: str, *, tools: str = "", results: Sequence[str] = (), tail: str = "") -> list[Block]:
+    """A turn as blocks. Cards of tools are calls, and of no use in part."""
+    return [
+        own(Part.HEAD, scene.head),
+        own(Part.INSTRUCTION, INSTRUCTIONS, stable=True),
+        fenced(Part.TOOLS, tools, whole=True),
+        fenced(Part.CONVERSATION, _around(scene)),
+        fenced(Part.RESULTS, "\n\n".join(results)),
+        *scene.memory,
+        own(Part.REQUEST, request),
+        own(Part.INSTRUCTION, tail),
     ]
-    return _prompt(scene, said, None, _ANSWER_TOKENS)
 
 
 def _shape(tools: Sequence[Tool], text: str, first: int) -> Mapping[str, Any]:
@@ -127,9 +143,16 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _prompt(scene: Scene, said: Sequence[str], schema: Mapping[str, Any] | None, tokens: int) -> Prompt:
-    body = "\n\n".join(each for each in said if each)
-    return Prompt(system(scene), (Message("user", body),), schema=schema, max_tokens=tokens)
+def _prompt(
+    scene: Scene, task: Task, blocks: Sequence[Block], question: str, schema: Mapping[str, Any] | None, tokens: int
+) -> Prompt:
+    made = (scene.see or _plainly)(task, blocks, question, tokens)
+    return made.prompt(schema, tokens)
+
+
+def _plainly(task: Task, blocks: Sequence[Block], question: str, reserve: int) -> Assembled:
+    """For whoever has no conversation: a window of the usual size, counted by estimate."""
+    return Sight().see("", task, blocks, question, reserve)
 
 
 def _owner(text: str) -> str:
