@@ -4,8 +4,8 @@ from metnos.grimoire.medium_schema import MIGRATIONS
 from metnos.store.db import Database
 
 TABLES = {
-    "conversations", "contexts", "desired", "feedback", "messages", "migrations", "model_calls", "open_turns", "passings",
-    "projected", "projections", "proposals", "sqlite_sequence", "steps", "summaries", "turns",
+    "conversations", "contexts", "desired", "feedback", "messages", "migrations", "model_calls", "open_turns",
+    "passings", "projected", "projections", "proposals", "sqlite_sequence", "steps", "summaries", "turns",
 }  # fmt: skip
 
 

@@ -59,11 +59,11 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     mixed = (1 - share) * lexical + share * meaning
     relevance = (mixed + rules.named * named + rules.timed * timed) / (1 + extra) if question.words else timed
     answered = coverage.max() >= rules.answers_coverage or nearness.max() >= rules.answers_nearness
-    columns = (relevance, lexical, meaning, named, timed, coverage, own, nearness)
+    rows = np.column_stack([relevance, lexical, meaning, named, timed, coverage, own, nearness]).tolist()
     made = []
-    for values in zip(*(column.tolist() for column in columns), strict=True):
-        passed = _passed(values[5], values[7], rules) if answered else _passed_by_time(values[4], question)
-        made.append(Signals(*values[:8], passed=passed))
+    for fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart in rows:
+        passed = _passed(covers, apart, rules) if answered else _passed_by_time(lies_in, question)
+        made.append(Signals(fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart, passed))
     return made
 
 

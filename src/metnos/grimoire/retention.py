@@ -67,7 +67,8 @@ def saying(db: Database, says: Callable[[str], bool]) -> list[str]:
 _CONTENT = (
     "SELECT turn, text FROM messages WHERE text <> ''",
     "SELECT turn, args, message, reply FROM steps",
-    "SELECT id, plan, canonical, slots, candidates, memories, permits, cwd, tags, error FROM turns WHERE kept = 'whole'",
+    "SELECT id, plan, canonical, slots, candidates, memories, permits, cwd, tags, error FROM turns"
+    " WHERE kept = 'whole'",
     "SELECT turn, name, signature FROM desired WHERE signature <> '{}'",
     "SELECT turn, system, body FROM contexts",
     "SELECT turn, note FROM feedback WHERE note <> ''",
@@ -76,7 +77,7 @@ _CONTENT = (
 
 
 def _readable(texts: Sequence[str]) -> str:
-    """Columns as a person would read them; those that hold JSON without what JSON puts before quotes and ends of lines."""
+    """Columns as a person would read them: without what JSON puts before quotes and ends of lines."""
     return "\n".join(texts).replace("\\n", "\n").replace('\\"', '"')
 
 

@@ -5,6 +5,7 @@ instruction; what it may plan after reading them is bounded like after any other
 nothing: only how the turn ended does, later. Everything that had a part is kept in the trace, for `metnos why`.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,11 @@ from metnos.turn.playbook import written_for
 from metnos.turn.scratch import Scratch
 from metnos.turn.steer import Asked, steer
 
+_ASKS = re.compile(  # a question, or a request to be reminded; an order that nobody can follow is neither
+    r"\?\s*$|^\W*(?:what|when|where|who|whose|which|why|how|did|was|were|is|are|has|have|remember"
+    r"|do you (?:remember|know)|cosa|che|quando|dove|chi|quale|quali|perch[eé]|come|quant[oiae]|ho|ha|hai|ricordi|ti ricordi)\b",
+    re.IGNORECASE,
+)
 _SHOWN = 5  # episodes, and as many facts
 _EACH = 300  # characters of one
 
@@ -50,7 +56,9 @@ class Reminding:
         return tuple(_block(kind, memories, source) for kind, memories, source in kinds if memories)
 
     def told(self, scratch: Scratch) -> list[str]:
-        """What the owner is told where nothing can be done: what is remembered about it, the best first."""
+        """What the owner is told where nothing can be done and they asked something: what is remembered about it."""
+        if not _ASKS.search(scratch.request.text):
+            return []
         found = self.recall(scratch.request.text, viewer(scratch))
         memories = [*found.facts[:_SHOWN], *found.episodes[:_SHOWN]]
         scratch.memories += [_of(each, told=True) for each in memories]

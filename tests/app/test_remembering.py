@@ -1,0 +1,359 @@
+"""A turn becomes an episode, episodes teach, and what they taught steers the next plan: with real turns, no model."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from app.remembered import ANSWERED, ASKED, FRIEND, LINE, PROGRAM, answer, copied, known, quiet, taught, the_folder
+from app.turned import close, pdfs
+from metnos.app import App, keeping, learning, remembering
+from metnos.app.remembering import AGAIN, Grimoire
+from metnos.core.clock import MovableClock
+from metnos.core.workspace import Workspace
+from metnos.grimoire.episode import Scope, Viewer
+from metnos.grimoire.fact import Kind, Standing
+from metnos.grimoire.trace import Trace
+from metnos.law.principal import Autonomy, Channel, Principal
+from support import at_once
+from turn.fasting import fill
+from turn.turning import OWNER, take
+
+KEY = "the spare key is under the blue flower pot"
+
+
+@pytest.fixture(scope="module")
+def _taught(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return taught(_template, tmp_path_factory.mktemp("taught"))
+
+
+@pytest.fixture
+def wise(_taught: Workspace, blank: Workspace, clock: MovableClock, tmp_path: Path) -> Iterator[App]:
+    """It has been told three times where PDFs are."""
+    yield from copied(_taught, blank, clock, tmp_path / "home")
+
+
+@pytest.fixture
+def app(equipped: App, tmp_path: Path) -> Iterator[App]:
+    fill(tmp_path / "home")
+    opened, _ = quiet(equipped)
+    yield opened
+    opened.close()
+
+
+def done(app: App, text: str, **more: Principal) -> Trace:
+    """A request on its own."""
+    trace = take(app, text, **more).trace
+    assert trace is not None
+    return trace
+
+
+def ids(app: App) -> list[str]:
+    from metnos.grimoire.episode import Where
+
+    return [each.id for each in app.grimoire.episodes.select(Where(), count=1000)]
+
+
+class TestTakingIn:
+    def test_a_turn_becomes_exactly_one_episode(self, app: App) -> None:
+        trace = done(app, "find the PDFs in ~/docs")
+        learning.catch_up(app)
+        (episode,) = app.grimoire.episodes.get([trace.id])
+        assert ids(app) == [trace.id]
+        assert "find the PDFs in ~/docs" in episode.text
+        assert (episode.sender, episode.scope, episode.domain) == ("owner", Scope.OWNER, "files")
+        assert episode.payload["steps"][0]["args"]["path"] == "~/docs"
+        assert 0 < episode.curiosity <= 1
+
+    def test_a_rehearsal_is_not_remembered(self, app: App) -> None:
+        take(app, "find the PDFs in ~/docs", dry_run=True)
+        assert ids(app) == []
+
+    def test_a_turn_whose_process_was_killed_before_it_was_taken_in_is_taken_in_at_the_next_start(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        _ = app.turns
+        monkeypatch.setattr(Grimoire, "catch_up", lambda _: os.kill(os.getpid(), signal.SIGKILL))
+        child = os.fork()
+        if child == 0:
+            take(app, "find the PDFs in ~/docs")
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        monkeypatch.undo()
+        (glance,) = app.medium.newest(2)
+        assert ids(app) == []
+        for _ in range(2):
+            again = App.open(app.workspace, app.clock)
+            _ = again.turns
+            assert ids(again) == [glance.id]
+            again.close()
+
+    def test_two_processes_take_each_turn_in_once_and_count_it_once(self, app: App) -> None:
+        made = [close(app, number, *pdfs(f"f{number}")) for number in range(8)]
+        new = at_once([lambda: _catch_up(app.workspace, app.clock) for _ in range(3)])
+        assert sorted(ids(app)) == made
+        assert sum(new) == len(made)
+        assert app.grimoire.curator(1.0)._state.place().ticks == len(made)
+
+    def test_a_memory_that_was_lost_is_made_anew_from_all_turns(self, app: App) -> None:
+        made = [close(app, number, *pdfs(f"f{number}")) for number in range(AGAIN + 3)]
+        learning.catch_up(app)
+        app.close()
+        shutil.rmtree(app.workspace.episodes)
+        for path in app.workspace.memory.glob("grimoire.db*"):
+            path.unlink()
+        again = App.open(app.workspace, app.clock)
+        learning.catch_up(again)
+        assert sorted(ids(again)) == made
+        again.close()
+
+    def test_what_was_forgotten_is_not_taken_in_again(self, app: App) -> None:
+        trace = done(app, "find the PDFs in ~/docs")
+        learning.forget_turn(app, trace.id)
+        app.medium.offer_again(remembering.PROJECTION)
+        with app.grimoire.db.write() as tx:
+            tx.execute("DELETE FROM applied_turns")
+        learning.catch_up(app)
+        assert ids(app) == []
+
+    def test_an_answer_is_one_request_with_the_question_it_answers(self, app: App, clock: MovableClock) -> None:
+        (taken,) = answer(app, clock, times=1)
+        assert taken.trace is not None
+        (episode,) = app.grimoire.episodes.get([taken.trace.id])
+        assert episode.text.splitlines()[:2] == [ASKED, ANSWERED]
+        assert episode.payload["canonical"] == "find <files>"
+
+
+def _catch_up(workspace: Workspace, clock: MovableClock) -> int:
+    opened = App.open(workspace, clock)
+    return opened.grimoire.catch_up()
+
+
+class TestSteering:
+    def test_what_was_answered_three_times_is_not_asked_again_and_is_explained(self, wise: App) -> None:
+        trace = done(wise, ASKED)
+        assert (trace.state, trace.steps[0].args["path"]) == ("done", ANSWERED)
+        assert trace.plan["notes"] == [f"as before: path {ANSWERED}"]
+        (memory,) = trace.memories
+        assert (memory["id"], memory["text"], memory["steered"]) == (the_folder(wise).id, LINE, True)
+
+    def test_twice_is_not_enough(self, app: App, clock: MovableClock) -> None:
+        answer(app, clock, times=2)
+        remembering.curate(app, now=True)
+        assert done(app, ASKED).state == "question"
+
+    def test_different_answers_teach_nothing(self, app: App, clock: MovableClock) -> None:
+        for folder in ("~/papers", "~/docs", "~/work"):
+            answer(app, clock, 1, folder)
+        remembering.curate(app, now=True)
+        assert done(app, ASKED).state == "question"
+
+    def test_what_is_said_in_the_request_wins(self, wise: App) -> None:
+        trace = done(wise, "find the PDFs in ~/docs")
+        assert trace.steps[0].args["path"] == "~/docs"
+        assert trace.memories == ()
+
+    def test_off_it_steers_nothing_shows_nothing_and_still_takes_in(self, wise: App) -> None:
+        wise.grimoire.add(KEY)
+        opened, _ = quiet(wise, memory__use="off")
+        before = len(ids(opened))
+        assert done(opened, ASKED).state == "question"
+        nothing = done(opened, "where is the spare key")
+        assert (nothing.state, nothing.memories) == ("nothing", ())
+        assert "flower" not in nothing.answer
+        assert len(ids(opened)) == before + 2
+        opened.close()
+
+    def test_a_memory_that_cannot_be_read_costs_its_advice_and_nothing_else(self, wise: App) -> None:
+        with wise.grimoire.db.write() as tx:
+            tx.execute("ALTER TABLE facts RENAME TO lost")
+        trace = done(wise, ASKED)
+        assert trace.state == "question"
+        assert done(wise, "find the PDFs in ~/docs").state == "done"
+
+
+class TestFeedback:
+    def test_a_steered_turn_that_the_owner_dislikes_weakens_the_fact_and_in_the_end_stops_it(
+        self, wise: App, clock: MovableClock
+    ) -> None:
+        before, asked = the_folder(wise).confidence, 0
+        while (trace := done(wise, ASKED)).state == "done":
+            wise.medium.feedback(trace.id, good=False)
+            clock.move(timedelta(minutes=1))
+            asked += 1
+            assert asked < 6
+        assert trace.state == "question"
+        after = the_folder(wise)
+        assert after.confidence < before
+        assert 1 <= after.harmed <= asked
+
+    def test_a_steered_turn_that_is_let_stand_for_a_day_strengthens_it_once(
+        self, wise: App, clock: MovableClock
+    ) -> None:
+        before = the_folder(wise)
+        done(wise, ASKED)
+        learning.catch_up(wise)
+        assert the_folder(wise).helped == 0, "nobody can know yet"
+        clock.move(timedelta(days=1))
+        for _ in range(2):
+            learning.catch_up(wise)
+        after = the_folder(wise)
+        assert (after.helped, after.harmed) == (1, 0)
+        assert after.confidence > before.confidence
+
+    def test_being_shown_strengthens_nothing(self, app: App, clock: MovableClock) -> None:
+        key = app.grimoire.add(KEY)
+        assert "flower" in done(app, "where is the spare key").answer
+        clock.move(timedelta(days=2))
+        learning.catch_up(app)
+        assert app.grimoire.episodes.get([key.id])[0].used == 0
+
+    def test_what_the_owner_praises_was_useful(self, app: App) -> None:
+        key = app.grimoire.add(KEY)
+        app.medium.feedback(done(app, "where is the spare key").id, good=True)
+        learning.catch_up(app)
+        assert app.grimoire.episodes.get([key.id])[0].used == 1
+
+
+class TestThePlaybook:
+    @pytest.fixture
+    def booked(self, wise: App, clock: MovableClock) -> App:
+        """What was learnt has proved itself long enough to stand in PLAYBOOK.md."""
+        for _ in range(4):
+            trace = done(wise, ASKED)
+            wise.medium.feedback(trace.id, good=True)
+            clock.move(timedelta(hours=30))
+            answer(wise, clock, 1, "~/papers") if trace.state == "question" else None
+        for number in range(10):
+            close(wise, number, *pdfs("papers"))
+        learning.catch_up(wise)
+        remembering.curate(wise, now=True)
+        for number in range(10, 20):
+            close(wise, number, *pdfs("papers"))
+        learning.catch_up(wise)
+        remembering.curate(wise, now=True)
+        assert LINE in self.book(wise).read_text()
+        return wise
+
+    @staticmethod
+    def book(app: App) -> Path:
+        return app.workspace.root / "PLAYBOOK.md"
+
+    def test_a_line_that_the_owner_takes_out_steers_no_more_and_does_not_come_back(self, booked: App) -> None:
+        path = self.book(booked)
+        path.write_text("".join(line for line in path.read_text().splitlines(True) if LINE not in line))
+        remembering.curate(booked, now=True)
+        assert done(booked, ASKED).state == "question"
+        assert LINE not in path.read_text()
+
+    def test_a_line_that_the_owner_changes_changes_the_next_plan(self, booked: App) -> None:
+        path = self.book(booked)
+        path.write_text(path.read_text().replace(LINE, LINE.replace("~/papers", "~/docs")))
+        trace = done(booked, ASKED)
+        assert (trace.state, trace.steps[0].args["path"]) == ("done", "~/docs")
+        assert trace.memories[0]["text"] == LINE.replace("~/papers", "~/docs")
+
+
+class TestOthers:
+    def test_what_others_say_is_theirs_and_what_the_owner_says_the_owners(self, app: App) -> None:
+        app.grimoire.add(KEY)
+        question = "where is the spare key"
+        for principal, place in ((PROGRAM, "behind the green barrel"), (FRIEND, "in the red barn")):
+            theirs = done(app, f"the spare key of mine is {place}", principal=principal)
+            (episode,) = app.grimoire.episodes.get([theirs.id])
+            assert (episode.scope, episode.sender) == (Scope.SENDER, str(principal))
+        mine, programs, friends = (
+            done(app, question, principal=each).answer for each in (OWNER, PROGRAM, FRIEND)
+        )
+        assert ("flower" in mine, "barrel" in mine, "barn" in mine) == (True, False, False)
+        assert ("flower" in programs, "barrel" in programs, "barn" in programs) == (False, True, False)
+        assert ("flower" in friends, "barrel" in friends, "barn" in friends) == (False, False, True)
+
+    def test_whoever_calls_themselves_owner_elsewhere_is_somebody_else(self, app: App) -> None:
+        app.grimoire.add(KEY)
+        liar = Principal(Channel.API, "owner", Autonomy.FULL)
+        namesake = Principal(Channel.API, "friend", Autonomy.FULL)
+        done(app, "the spare key of mine is in the red barn", principal=liar)
+        done(app, "the spare key of mine is in the grey shed", principal=FRIEND)
+        answers = [done(app, "where is the spare key", principal=each).answer for each in (OWNER, liar, namesake)]
+        assert ["flower" in each for each in answers] == [True, False, False]
+        assert ["barn" in each for each in answers] == [False, True, False]
+        assert ["shed" in each for each in answers] == [False, False, False]
+
+    @pytest.mark.parametrize("principal", [PROGRAM, FRIEND])
+    def test_what_others_repeat_steers_nobody(self, app: App, clock: MovableClock, principal: Principal) -> None:
+        answer(app, clock, principal=principal)
+        remembering.curate(app, now=True)
+        assert done(app, ASKED).state == "question"
+        assert done(app, ASKED, principal=principal).state == "question"
+        assert not [fact for fact in known(app, Kind.PROCEDURAL) if fact.standing is Standing.ACTIVE]
+
+    def test_others_are_not_steered_by_what_the_owner_does(self, wise: App) -> None:
+        trace = done(wise, ASKED, principal=PROGRAM)
+        assert (trace.state, trace.memories) == ("question", ())
+
+
+class TestTelling:
+    def test_where_nothing_can_be_done_what_is_remembered_is_told_and_is_no_news(self, app: App) -> None:
+        key = app.grimoire.add(KEY)
+        trace = done(app, "where is the spare key")
+        assert trace.state == "nothing"
+        assert "But this is remembered:" in trace.answer
+        assert KEY in trace.answer
+        assert [each["id"] for each in trace.memories] == [key.id]
+        (episode,) = app.grimoire.episodes.get([trace.id])
+        assert episode.text == "where is the spare key"
+
+    def test_what_is_not_about_it_is_not_told(self, app: App) -> None:
+        app.grimoire.add("the boiler was serviced in March")
+        trace = done(app, "where is the spare key")
+        assert (trace.state, trace.memories) == ("nothing", ())
+        assert "remembered" not in trace.answer
+
+    def test_what_was_said_a_moment_ago_is_found_a_moment_later(self, app: App) -> None:
+        app.grimoire.add(KEY)
+        assert [each.text for each in app.grimoire.recall("spare key", Viewer()).episodes] == [KEY]
+
+
+class TestConsent:
+    HER = "my wife is allergic to hazelnuts"
+
+    @pytest.fixture
+    def personal(self, app: App, clock: MovableClock) -> App:
+        for _ in range(3):
+            app.grimoire.add(self.HER)
+            clock.move(timedelta(days=1))
+        remembering.curate(app, now=True)
+        return app
+
+    def about_her(self, app: App) -> list[Standing]:
+        return [fact.standing for fact in known(app) if "hazelnuts" in fact.text]
+
+    def test_a_fact_about_the_household_waits_for_a_yes_and_then_counts(self, personal: App) -> None:
+        assert set(self.about_her(personal)) == {Standing.QUARANTINED}
+        (item,) = personal.inbox.waiting()
+        assert "hazelnuts" in item.title
+        remembering.curate(personal, now=True)
+        assert len(personal.inbox.waiting()) == 1, "it is asked once"
+        keeping.apply(personal, personal.inbox.approve(item.id, OWNER))
+        assert Standing.ACTIVE in self.about_her(personal)
+
+    def test_after_a_no_it_is_gone(self, personal: App) -> None:
+        (item,) = personal.inbox.waiting()
+        personal.inbox.refuse(item.id, OWNER)
+        remembering.curate(personal, now=True)
+        assert self.about_her(personal) == []
+        assert personal.inbox.waiting() == []
+
+    def test_what_somebody_else_said_about_their_life_is_not_put_before_the_owner(
+        self, app: App, clock: MovableClock
+    ) -> None:
+        for _ in range(3):
+            take(app, self.HER, principal=PROGRAM)
+            clock.move(timedelta(days=1))
+        remembering.curate(app, now=True)
+        assert app.inbox.waiting() == []
