@@ -1,21 +1,35 @@
 """Workspaces that remember something, for what is done with it: made once, and copied for each test."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import START
+from grimoire.episodes_made import embedded
 from metnos.app import App, remembering
 from metnos.core.clock import MovableClock
+from metnos.core.embedding import Space
 from metnos.core.workspace import Workspace
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.law.principal import Autonomy, Channel, Principal
 from turn.fasting import fill
 from turn.scripted import Said, Scripted, reopened
 from turn.turning import Taken, take
+
+
+class Embedder:
+    """The same text always has the same vector, and with another model another one."""
+
+    def __init__(self, model: str = "small") -> None:
+        self.space = Space(model, "1", "p", 16)
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        return embedded([f"{self.space.model} {text}" for text in texts], self.space.dim)
+
 
 ASKED = "find the PDFs"
 ANSWERED = "~/papers"

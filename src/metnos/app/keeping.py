@@ -20,8 +20,9 @@ from metnos.grimoire.exchange_taking import Taken
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.fact_rules import is_strangers
 from metnos.grimoire.facts_rows import Which
-from metnos.grimoire.forget import Forgetting, Forgotten, Plan, Says, holds, strings
+from metnos.grimoire.forget import Forgetting, Forgotten, Plan, Says, holds
 from metnos.grimoire.reports import Reports
+from metnos.grimoire.strings import strings
 from metnos.grimoire.tiers import KIND, Tiers
 from metnos.grimoire.vectored import OfEpisodes, OfFacts
 from metnos.law.audit_line import Entry

@@ -10,11 +10,10 @@ guarantee to notice a person whom a text names without any such word.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Fact
+from metnos.grimoire.strings import strings
 
 PERSONAL = frozenset(
     re.findall(
@@ -62,7 +61,7 @@ def needs_consent(fact: Fact) -> bool:
     if fact.provenance is Provenance.OWNER or any(_personal(each) for each in (fact.domain, fact.subject, *fact.tags)):
         return True
     of_tools = _EXECUTOR.fullmatch(fact.subject) is not None or _EXECUTOR.fullmatch(fact.domain) is not None
-    said = "\n".join([fact.text, fact.subject, fact.value, *list(_strings(fact.data))[:_PARTS]])
+    said = "\n".join([fact.text, fact.subject, fact.value, *list(strings(fact.data, keys=False))[:_PARTS]])
     return about_people(said, of_tools=of_tools)
 
 
@@ -74,14 +73,3 @@ def about_people(text: str, *, of_tools: bool = False) -> bool:
 
 def _personal(name: str) -> bool:
     return any(part in PERSONAL for part in re.split(r"[^\w]+|_", name.casefold()))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _strings(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _strings(each)

@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from metnos.core.canon import canonical_json
 from metnos.core.clock import Clock
@@ -30,6 +29,7 @@ from metnos.grimoire.fact import Fact
 from metnos.grimoire.fact_rules import floor
 from metnos.grimoire.facts import Facts
 from metnos.grimoire.playbook import Playbook
+from metnos.grimoire.strings import strings
 from metnos.grimoire.usefulness import Usefulness
 from metnos.store.db import Transaction
 
@@ -260,19 +260,6 @@ def _pieces(fact: Fact) -> Iterator[str]:
         piece = _plain(text).strip("…. ")
         if len(piece) >= _QUOTED:
             yield piece
-
-
-def strings(value: Any) -> Iterator[str]:
-    """Every text in data, names included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield str(key)
-            yield from strings(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from strings(each)
 
 
 # -- rows

@@ -12,12 +12,11 @@ a model reads them, strangers' words and dreams never steer, and no fact grants 
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from metnos.grimoire import poison_patterns, poison_views
 from metnos.grimoire.fact import Fact
+from metnos.grimoire.strings import strings
 
 _STEP = poison_views.MOST - 1000  # long texts are read in pieces that overlap by more than any phrase is long
 
@@ -77,20 +76,8 @@ def screen_fact(fact: Fact) -> Screened:
 def texts_of(fact: Fact) -> list[str]:
     """All that a fact says, in words."""
     said = [fact.text, fact.subject, fact.value, fact.domain, fact.sender, *fact.tags]
-    return [*said, *_strings(fact.data)]
+    return [*said, *strings(fact.data)]
 
 
 def _read(view: str) -> str:
     return next((reason for reason, pattern in poison_patterns.compiled() if pattern.search(view)), "")
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield str(key)
-            yield from _strings(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _strings(each)

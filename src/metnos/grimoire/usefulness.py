@@ -23,6 +23,7 @@ from metnos.store.db import Database
 WAIT = timedelta(days=1)  # whoever wants something taken back mostly notices within a day
 _KINDS = ("episode", "fact")
 _AT_ONCE = 500
+_TWINS = "SELECT id FROM facts WHERE kind = 'heuristic' AND json_extract(data, '$.fact') = ?"  # as the playbook has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,8 @@ class Usefulness:
                     continue
                 told.append(Settled(turn, memory, json.loads(factors), helped))
                 if kind == "fact":
-                    (facts.helped if helped > 0 else facts.harmed)([memory])
+                    twins = [twin for (twin,) in tx.query(_TWINS, (memory,))]
+                    (facts.helped if helped > 0 else facts.harmed)([memory, *twins])
             if kind == "episode" and helped > 0:
                 episodes.mark([Mark(memory, used=1, used_at=now)])
         return told

@@ -24,7 +24,8 @@ from metnos.turn.steer import Asked, steer
 
 _ASKS = re.compile(  # a question, or a request to be reminded; an order that nobody can follow is neither
     r"\?\s*$|^\W*(?:what|when|where|who|whose|which|why|how|did|was|were|is|are|has|have|remember"
-    r"|do you (?:remember|know)|cosa|che|quando|dove|chi|quale|quali|perch[eé]|come|quant[oiae]|ho|ha|hai|ricordi|ti ricordi)\b",
+    r"|do you (?:remember|know)|cosa|che|quando|dove|chi|quale|quali|perch[eé]|come|quant[oiae]"
+    r"|ho|ha|hai|ricordi|ti ricordi)\b",
     re.IGNORECASE,
 )
 _SHOWN = 5  # episodes, and as many facts
