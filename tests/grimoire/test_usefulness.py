@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -89,6 +90,15 @@ def test_taking_a_turn_in_again_counts_nothing_twice(world: World) -> None:
     world.useful.note("01TURN", STEERED)
     world.settle()
     assert world.counted() == (1, 0, 0)
+
+
+def test_facts_that_helped_in_one_turn_are_linked(world: World) -> None:
+    (fact,) = world.facts.get(["01FACT"])
+    world.facts.put(replace(fact, id="01OTHER", subject="other", text="list_files is slow on /net."))
+    world.useful.note("01TURN", (*STEERED, {"id": "01OTHER", "kind": "fact", "steered": True}))
+    world.outcome = Outcome(feedback=True)
+    assert world.settle() == 2
+    assert "01OTHER" in {*world.facts.links("01FACT", "used_with"), *world.facts.links("01OTHER", "used_with")}
 
 
 def test_what_is_no_memory_is_not_noted(world: World) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -258,4 +258,5 @@ def embed_anew(app: "App", progress: Progress, *, again: bool) -> reembed.Moved:
     )
     if moved.switched:
         grimoire.health.keep(embedder)
+        Reports(grimoire.db, app.clock).add("migration", {"space": asdict(embedder.space), "embedded": moved.embedded})
     return moved

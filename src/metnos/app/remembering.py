@@ -13,7 +13,7 @@ from metnos.app import keeping, sight
 from metnos.core.errors import ModelError
 from metnos.core.ids import UlidMaker
 from metnos.executors.manifest import Reversal
-from metnos.grimoire import appraisal, capture, happenings, poison
+from metnos.grimoire import appraisal, capture, happenings, poison, reembed
 from metnos.grimoire.appraisal import Outcome
 from metnos.grimoire.curator import Curator, Numbers
 from metnos.grimoire.curator_rules import CuratorRules
@@ -246,6 +246,8 @@ def curate(app: "App", *, now: bool = False) -> Done:
     """Work out what is new, then consolidate if enough has happened, or if it is to be ``now``."""
     counts: dict[str, int] = {}
     try:
+        if reembed.unfinished(app.workspace.memory) and app.embedder is not None:
+            keeping.embed_anew(app, lambda *_: None, again=False)  # somebody began it, and was interrupted
         embedder = app.grimoire.meant(most=20_000)
     except ModelError:
         embedder = None  # the check of the embedder says so; words are enough to learn from

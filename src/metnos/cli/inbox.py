@@ -91,15 +91,24 @@ def refuse(choice: Choice, item_id: str, reason: str) -> None:
 
 @inbox.command()
 @click.argument("item_id", metavar="ID")
-@click.option("--args", "text", metavar="JSON", help="The new arguments. Default: edit them in $EDITOR.")
+@click.option("--args", "text", metavar="JSON", help="The new arguments, or words. Default: edit them in $EDITOR.")
 @click.pass_obj
 def edit(choice: Choice, item_id: str, text: str | None) -> None:
-    """Change the arguments of an act that waits. The changed act is a new question."""
+    """Change the arguments of an act that waits, or the words of what is to be remembered, as a new question."""
     app = open_app(choice)
     item = app.inbox.find(item_id)
+    if item.kind == tiers.KIND and item.state is State.WAITING:
+        words = text if text is not None else click.edit(str(item.body.get("text", "")))
+        if not words or not words.strip():
+            click.echo("Nothing was changed.")
+            return
+        new = keeping.tiers(app).edit(item, words.strip(), at_terminal())
+        click.echo(f"This is a new question now: metnos inbox show {new.id}")
+        return
     if item.kind != ACT or item.state is not State.WAITING:
         raise UsageError(
-            f"question {item.id} is {item.state} and about: {item.kind}", fix="Only a waiting act can be edited."
+            f"question {item.id} is {item.state} and about: {item.kind}",
+            fix="Only what waits can be edited: an act, or a line for long memory.",
         )
     if text is None:
         text = click.edit(json.dumps(item.body.get("args", {}), indent=2, ensure_ascii=False), extension=".json")

@@ -31,7 +31,9 @@ _SPARE = 8  # candidates more than twice as many as wanted, if there is a condit
 _WIDEST = 4_096  # candidates at most: beyond, looking at everything that satisfies the condition costs no more
 _WORDS = 64  # of a query at most: a page of text asks for nothing more exactly than its first words
 _CHUNK = 4_096
-_LARGE = 5_000  # episodes from which on it matters which words are common
+_LARGE = 5_000  # episodes from which on it matters which words are frequent
+_SHARE = 0.1  # of the episodes: a word that more than these hold is frequent, and weighs half of what a rare one does
+_RAREST = 2  # words of a query that stay, however frequent they are, below half
 _AGAIN = 1.25  # by how much the store must have grown for that to be asked again
 _KNOWN = 10_000  # words of which it is remembered
 
@@ -53,19 +55,20 @@ def nearest(db: Database, held: Held, query: "Halves", count: int, where: Where)
 
 
 class Common:
-    """Which words more than half of the episodes hold. Threads may share it.
+    """How many episodes hold a word, to leave frequent ones out of a query. Threads may share it.
 
-    BM25 as FTS5 computes it gives them no weight, and looking them up costs more than all others together: they are
-    left out of a query that has any other word. It is asked again when there are a quarter more episodes.
+    FTS5 looks at every episode that holds any of the words, so frequent ones cost nearly all the time and say next to
+    nothing: those that more than half hold have no weight at all. Only in large stores, and the rarest always stay. It
+    is counted anew when there are a quarter more episodes.
     """
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._known: dict[str, bool] = {}
+        self._known: dict[str, int] = {}
         self._total = 0
 
     def left_out_of(self, words: list[str]) -> list[str]:
-        """The words without those, unless there are no others."""
+        """The words without the frequent ones."""
         row = self._db.first("SELECT max(seq) FROM episodes")
         total = 0 if row is None or row[0] is None else int(row[0])
         if total < _LARGE:
@@ -75,13 +78,14 @@ class Common:
         known = self._known
         for word in words:
             if word not in known:
-                known[word] = self._is_common(word, total)
-        return [word for word in words if not known[word]] or words
+                known[word] = self._count(word, total // 2 + 1)
+        rarest = sorted((word for word in words if known[word] <= total // 2), key=lambda word: known[word])
+        return [word for place, word in enumerate(rarest) if place < _RAREST or known[word] <= _SHARE * total] or words
 
-    def _is_common(self, word: str, total: int) -> bool:
+    def _count(self, word: str, most: int) -> int:
         sql = "SELECT count(*) FROM (SELECT 1 FROM episodes_text WHERE episodes_text MATCH ? LIMIT ?)"
-        row = self._db.first(sql, (f'"{word}"', total // 2 + 1))
-        return row is not None and row[0] > total // 2
+        row = self._db.first(sql, (f'"{word}"', most))
+        return 0 if row is None else int(row[0])
 
 
 def matching(db: Database, common: Common, text: str, count: int, where: Where) -> list[Hit]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import combinations
 from typing import Any
 
 from metnos.core.canon import canonical_json
@@ -88,7 +89,15 @@ class Usefulness:
                     (facts.helped if helped > 0 else facts.harmed)([memory, *twins])
             if kind == "episode" and helped > 0:
                 episodes.mark([Mark(memory, used=1, used_at=now)])
+        self._link(facts, told)
         return told
+
+    def _link(self, facts: Facts, told: Sequence[Settled]) -> None:
+        """Facts that helped in one turn belong together: what a dream has to recombine is what never did."""
+        for turn in dict.fromkeys(each.turn for each in told):
+            known = facts.get(sorted(each.memory for each in told if each.turn == turn and each.helped > 0))
+            for one, other in combinations([fact.id for fact in known], 2):
+                facts.link(one, other, "used_with")
 
     def forget(self, turns: Sequence[str], memories: Sequence[str]) -> int:
         """Take out what is about these turns or these memories."""
