@@ -45,7 +45,8 @@ def test_only_the_owner_is_reminded_of_what_the_owner_said() -> None:
 
 
 def test_a_long_argument_is_content_and_stays_in_the_trace() -> None:
-    made = capture.episode_of(trace(steps=(step(args={"text": "x" * 301, "to": "/a", "paths": ["/b"] * 4, "deep": {}}),)))
+    args = {"text": "x" * 301, "to": "/a", "paths": ["/b"] * 4, "deep": {}}
+    made = capture.episode_of(trace(steps=(step(args=args),)))
     assert made is not None
     assert made.payload["steps"][0]["args"] == {"to": "/a"}
 

@@ -46,9 +46,7 @@ def add(choice: Choice, text: tuple[str, ...], tags: tuple[str, ...]) -> None:
     """Remember TEXT, in your own words."""
     words = " ".join(text).strip()
     if not words:
-        raise UsageError(
-            "there is nothing to remember", fix="Say what: metnos memory add <words>"
-        )
+        raise UsageError("there is nothing to remember", fix="Say what: metnos memory add <words>")
     made = open_app(choice).grimoire.add(words, tags)
     click.echo(f"Remembered: {made.id}")
 

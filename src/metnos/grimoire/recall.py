@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _OTHER_SPACE = "the memory was made with another embedder: searched by words only (metnos memory reembed)"
 _NOTHING = "nothing that is remembered answers this"
-_COMPARED = 64  # of the most relevant candidates that are ordered by the four factors: more would never be reached
+_COMPARED = 40  # of the most relevant candidates that are ordered by the four factors: more would never be reached
 
 
 class FactStore(Protocol):

@@ -69,10 +69,10 @@ class Rules:
     likeness: float = 0.05  # what complete likeness to a chosen memory costs: as much as the band
 
     # -- candidates: a few hundred, so that the cost does not grow with what is stored
-    by_words: int = 160
-    by_meaning: int = 80
+    by_words: int = 120
+    by_meaning: int = 60
     by_time: int = 40
-    seeds: int = 24  # of the best, the neighbours in the conversation are looked at too
+    seeds: int = 12  # of the best, the neighbours in the conversation are looked at too
 
     # -- words, seen with their neighbours: nearer turns count more, and an answer follows its question
     before: tuple[float, ...] = (0.6, 0.3)
@@ -196,37 +196,48 @@ def order(
     rules: Rules,
 ) -> list[tuple[int, Factors]]:
     """Which of the candidates, the first one first, and their factors. ``alike`` says how alike any two are."""
-    left = [place for place, each in enumerate(signals) if each.passed]
-    if not left:
-        return []
-    newest = max(candidates[place].ts for place in left)
-    weights = {place: _gate(candidates[place], signals[place], rules) for place in left}
-    left.sort(key=lambda place: -weights[place])
+    gates = {place: _gate(candidates[place], each, rules) for place, each in enumerate(signals) if each.passed}
+    left = sorted(gates, key=lambda place: -gates[place])
+    newest = max((candidates[place].ts for place in left), default=None)
     chosen: list[tuple[int, Factors]] = []
-    while left and len(chosen) < count:
+    known: dict[tuple[int, bool], Factors] = {}
+    while newest is not None and left and len(chosen) < count:
         against = rules.contrarian > 0 and len(chosen) % rules.contrarian == rules.contrarian - 1
-        first = left[0]
-        best: tuple[float, int, Factors] | None = None
-        for place in left:
-            behind = weights[first] - weights[place]
-            if behind > max(rules.band, rules.same_band):
-                break
-            if behind > rules.band and not (
-                alike[first][place] >= rules.same
-                and candidates[place].ts > candidates[first].ts
-                and signals[place].own >= max(rules.same_words, signals[first].own)
-            ):
-                continue
-            made = factors(candidates[place], signals[place].relevance, newest, mood, rules, contrarian=against)
+        worth: dict[int, float] = {}
+        for place in _contenders(left, gates, candidates, signals, alike, rules):
+            key = place, against
+            if key not in known:
+                relevance = signals[place].relevance
+                known[key] = factors(candidates[place], relevance, newest, mood, rules, contrarian=against)
             twin = max((alike[place][other] for other, _ in chosen), default=0.0)
-            worth = made.score - rules.likeness * max(0.0, twin)
-            if best is None or worth > best[0]:
-                best = worth, place, made
-        if best is None:
-            raise AssertionError("the first one left is always within its own band")
-        chosen.append((best[1], best[2]))
-        left.remove(best[1])
+            worth[place] = known[key].score - rules.likeness * max(0.0, twin)
+        best = max(worth, key=lambda place: worth[place])  # of equals the most relevant: it came first
+        chosen.append((best, known[best, against]))
+        left.remove(best)
     return chosen
+
+
+def _contenders(
+    left: Sequence[int],
+    gates: Mapping[int, float],
+    candidates: Sequence[Candidate],
+    signals: Sequence[Signals],
+    alike: Sequence[Sequence[float]],
+    rules: Rules,
+) -> list[int]:
+    """Who may take the next place: those about as relevant as the most relevant one left, and those that supersede it."""
+    first, found = left[0], []
+    for place in left:
+        behind = gates[first] - gates[place]
+        if behind > max(rules.band, rules.same_band):
+            break
+        if behind <= rules.band or (
+            alike[first][place] >= rules.same
+            and candidates[place].ts > candidates[first].ts
+            and signals[place].own >= max(rules.same_words, signals[first].own)
+        ):
+            found.append(place)
+    return found
 
 
 def _gate(candidate: Candidate, signals: Signals, rules: Rules) -> float:
