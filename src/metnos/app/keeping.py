@@ -1,5 +1,6 @@
 """What an owner does with the memory as a whole: forget, pin, count, move to another engine or embedder."""
 
+import contextlib
 import re
 from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
@@ -11,7 +12,7 @@ from metnos.app import sight
 from metnos.core import files
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
-from metnos.core.errors import ModelError, TurnError
+from metnos.core.errors import ModelError, StoreBusy, TurnError
 from metnos.grimoire import appraisal, episodes_move, poison, reembed, retention
 from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.episode import Episode, Mark
@@ -29,6 +30,7 @@ from metnos.law.audit_line import Entry
 from metnos.law.inbox import Item
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.mnestome import proto
+from metnos.store.compact import compact
 
 if TYPE_CHECKING:
     from metnos.app.house import App
@@ -109,7 +111,17 @@ def forget(app: "App", plan: Plan) -> Forgotten:
         app.medium.unmention([*plan.episodes, *plan.facts])
         sight.forget_words(app)
         gone = forgetting(app).forget(plan)
+        _compact(app)
         return replace(gone, typed=_forget_typed(app, holds(plan.query)))
+
+
+def _compact(app: "App") -> None:
+    """Write anew what held it: pages that SQLite splits and joins may keep a copy of what was in them."""
+    space = app.workspace
+    for path in (space.grimoire_db, space.medium_db, space.mnest_db, space.multi_tool_db):
+        if path.exists():
+            with contextlib.suppress(StoreBusy):  # somebody is reading: the log was emptied, and the next one gets it
+                compact(path)
 
 
 def _forget_turns(app: "App", sources: Collection[str]) -> int:

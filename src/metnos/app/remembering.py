@@ -189,13 +189,11 @@ class Grimoire:
 
     def recall(self, text: str, viewer: Viewer, count: int = 10, facts: int = 10) -> Recollection:
         """What answers a question. By words alone if there is no embedder, or if it fails."""
-        note = ""
         try:
-            embedder = self.meant()
+            return self._recaller(self.meant()).recall(text, viewer, count=count, facts=facts)
         except ModelError as error:
-            embedder, note = None, error.what
-        found = self._recaller(embedder).recall(text, viewer, count=count, facts=facts)
-        return replace(found, notes=(*found.notes, note)) if note else found
+            found = self._recaller(None).recall(text, viewer, count=count, facts=facts)
+            return replace(found, notes=(*found.notes, error.what))
 
     def _recaller(self, embedder: "Embedder | None") -> Recall:
         numbers = sight.rules(self.app)

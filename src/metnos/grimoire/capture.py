@@ -92,9 +92,14 @@ def note(text: str, key: str, ts: datetime, tags: Sequence[str] = ()) -> Episode
 
 
 def _text(trace: Trace) -> str:
-    recalled = any(memory.get("told") for memory in trace.memories)
-    answer = "" if recalled else " ".join(trace.answer.split())[:_ANSWER]
+    answer = "" if _is_recalled(trace) else " ".join(trace.answer.split())[:_ANSWER]
     return f"{trace.text}\n{answer}" if answer else trace.text
+
+
+def _is_recalled(trace: Trace) -> bool:
+    """Whether an answer is what was remembered: told as it was, or by a model that had nothing else to go by."""
+    shown = [memory for memory in trace.memories if not memory.get("steered")]
+    return any(memory.get("told") for memory in shown) or (bool(shown) and not trace.steps)
 
 
 def answers(trace: Trace, before: Trace | None) -> bool:

@@ -225,7 +225,7 @@ def _contenders(
     alike: Sequence[Sequence[float]],
     rules: Rules,
 ) -> list[int]:
-    """Who may take the next place: those about as relevant as the most relevant one left, and those that supersede it."""
+    """Who may take the next place: those about as relevant as the best one left, and those that supersede it."""
     first, found = left[0], []
     for place in left:
         behind = gates[first] - gates[place]

@@ -61,8 +61,9 @@ def _is_short(word: str) -> bool:
 
 
 def _plural(word: str) -> str:
-    if word.endswith(("sses", "ies")):
-        return word[:-2]
+    for end in ("sses", "ies"):
+        if word.endswith(end) and len(word) > len(end):
+            return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
