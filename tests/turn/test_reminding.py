@@ -88,10 +88,10 @@ class TestShown:
         assert episode.text == QUESTION
 
     def test_nothing_is_shown_where_nothing_answers(self, app: App) -> None:
-        app.grimoire.add("the boiler was serviced in March")
+        app.grimoire.add("the chimney was swept in March")
         opened, chat = thinking(app, says("I do not know."))
         taken = take(opened, QUESTION)
-        assert "boiler" not in str(chat.asked)
+        assert "chimney" not in str(chat.asked)
         assert taken.trace is not None
         assert taken.trace.memories == ()
 
@@ -181,15 +181,15 @@ def steering(app: App, executor: str, form: str = "find <files>", **args: Any) -
 class TestSteered:
     def test_a_steered_plan_needs_the_same_yes(self, app: App, tmp_path: Path) -> None:
         opened, _ = quiet(app, policy__autonomy="supervised")
-        text = "copy the PDFs in ~/docs"
+        text = "copy the PDFs to ~/work"
         form = scratch(opened, text).canonical
-        opened.grimoire.facts.put(steering(opened, "copy_files", form, to="~/stolen"))
+        opened.grimoire.facts.put(steering(opened, "find_files", form, path="~/docs"))
         before = there(tmp_path / "home")
         taken = take(opened, text)
         assert taken.trace is not None
         assert [each["id"] for each in taken.trace.memories] == ["01FACT"]
         assert taken.ended.state == "waiting"
-        assert any("stolen" in line for line in taken.wanted[0].lines)
+        assert [each.executor for each in taken.wanted] == ["copy_files"]
         assert there(tmp_path / "home") == before
 
     def test_it_reaches_no_further_than_the_policy_at_any_level(self, app: App) -> None:

@@ -7,7 +7,7 @@ applied. A turn that is recorded is over, also when what learns is busy or its d
 import contextlib
 from typing import TYPE_CHECKING
 
-from metnos.app import keeping, paths
+from metnos.app import paths
 from metnos.core.errors import StoreError
 from metnos.executors import index
 from metnos.fastpath import cover, log
@@ -43,6 +43,8 @@ def offer_again(app: "App") -> None:
 
 def forget_turn(app: "App", turn: str) -> None:
     """Take out the words that what learns has from a turn: wishes, forms of requests, its episode and its lessons."""
+    from metnos.app import keeping  # which most turns have no need of
+
     keeping.forget_traces(app, turn)
     plan = keeping.forgetting(app).plan(ids=[turn])
     if not plan.is_empty:

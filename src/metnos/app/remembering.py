@@ -9,25 +9,20 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from metnos.app import keeping, sight
+from metnos.app import sight
 from metnos.core.errors import ModelError
 from metnos.core.ids import UlidMaker
 from metnos.executors.manifest import Reversal
-from metnos.grimoire import appraisal, capture, happenings, poison, reembed
+from metnos.grimoire import appraisal, capture, happenings, poison
 from metnos.grimoire.appraisal import Outcome
-from metnos.grimoire.curator import Curator, Numbers
 from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.domain import HOME
-from metnos.grimoire.dream import Dreamer
 from metnos.grimoire.episode import Episode, Viewer
 from metnos.grimoire.episodes import Engine, open_episodes
 from metnos.grimoire.evidence import Baseline
 from metnos.grimoire.fact import Fact, Kind
 from metnos.grimoire.facts import Facts
-from metnos.grimoire.health import EmbeddingHealth
-from metnos.grimoire.learning import baseline_of
 from metnos.grimoire.mood import Mood
-from metnos.grimoire.playbook import Playbook
 from metnos.grimoire.recall import Recall, Recollection
 from metnos.grimoire.trace import Trace
 from metnos.grimoire.usefulness import Usefulness
@@ -42,6 +37,10 @@ from metnos.turn.reminding import Reminding
 if TYPE_CHECKING:
     from metnos.app.house import App
     from metnos.core.embedding import Embedder
+    from metnos.grimoire.curator import Curator
+    from metnos.grimoire.dream import Dreamer
+    from metnos.grimoire.health import EmbeddingHealth
+    from metnos.grimoire.playbook import Playbook
 
 PROJECTION = "episodes"
 AGAIN = 16  # turns that a power cut may have taken out of the episodes again
@@ -80,20 +79,28 @@ class Grimoire:
         return Mood(self.db, self.app.clock)
 
     @cached_property
-    def playbook(self) -> Playbook:
+    def playbook(self) -> "Playbook":
+        from metnos.grimoire.playbook import (
+            Playbook,  # as below: what most turns do not need is loaded when it is needed
+        )
+
         path = self.app.workspace.root / "PLAYBOOK.md"
         return Playbook(path, self.db, self.app.clock, lambda text: poison.screen(text).reason)
 
     @cached_property
-    def health(self) -> EmbeddingHealth:
+    def health(self) -> "EmbeddingHealth":
+        from metnos.grimoire.health import EmbeddingHealth
+
         return EmbeddingHealth(self.db, self.app.clock)
 
     @cached_property
     def usefulness(self) -> Usefulness:
         return Usefulness(self.db, self.app.clock)
 
-    def curator(self, cpu_s: float, embedder: "Embedder | None" = None) -> Curator:
+    def curator(self, cpu_s: float, embedder: "Embedder | None" = None) -> "Curator":
         """Who consolidates, with so many seconds."""
+        from metnos.grimoire.curator import Curator, Numbers
+
         clock = self.app.clock
         return Curator(
             self.db,
@@ -107,7 +114,9 @@ class Grimoire:
             numbers=Numbers(curator=CuratorRules(cpu_s=cpu_s)),
         )
 
-    def dreamer(self) -> Dreamer:
+    def dreamer(self) -> "Dreamer":
+        from metnos.grimoire.dream import Dreamer
+
         return Dreamer(self.episodes, self.facts, self.app.clock, embedder=self.app.embedder)
 
     # -- taking in
@@ -154,6 +163,10 @@ class Grimoire:
 
     def _usual(self, domain: str) -> dict[str, Baseline]:
         known = self.facts.find(kinds=(Kind.BASELINE,), domains=(domain,), count=50)
+        if not known:
+            return {}
+        from metnos.grimoire.learning import baseline_of
+
         found = {str(fact.data.get("metric")): baseline_of(fact) for fact in known}
         return {name: each for name, each in found.items() if each is not None}
 
@@ -242,6 +255,9 @@ class Grimoire:
 
 def curate(app: "App", *, now: bool = False) -> Done:
     """Work out what is new, then consolidate if enough has happened, or if it is to be ``now``."""
+    from metnos.app import keeping
+    from metnos.grimoire import reembed
+
     counts: dict[str, int] = {}
     try:
         if reembed.unfinished(app.workspace.memory) and app.embedder is not None:

@@ -4,7 +4,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from metnos.app import keeping, learning, sight
+from metnos.app import learning, sight
 from metnos.context import head
 from metnos.context.fence import fence
 from metnos.core.errors import ModelError
@@ -60,6 +60,8 @@ def settle(app: "App") -> None:
 
 def retain(app: "App", now: datetime | None = None) -> Retained:
     """Summarise what is too old, and put before the owner what seems worth keeping for good."""
+    from metnos.app import keeping  # which turns have no need of
+
     memory = app.settings.memory
     done = app.medium.retain(now or app.clock.now(), memory.keep_days, memory.keep_messages, _summariser(app))
     asker = Principal(Channel.NIGHT, "conversations", Autonomy.READ_ONLY)

@@ -137,14 +137,11 @@ class Curator:
 
     def tick(self, count: int = 1) -> bool:
         """Count ticks; says whether a cycle is due."""
-        with self._db.write() as tx:
-            place = self._state.place()
-            self._state.set_place(tx, replace(place, ticks=place.ticks + count))
-        return self.due()
+        return self._state.tick(count, self._rules.every)
 
     def due(self) -> bool:
         """Whether enough has happened, or a cycle was begun and not ended."""
-        return self._state.plan() is not None or self._state.place().ticks >= self._rules.every
+        return self._state.due(self._rules.every)
 
     # -- the cycle
 

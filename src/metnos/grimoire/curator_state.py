@@ -5,7 +5,7 @@ is written in the transaction of that work, so a killed process finds either bot
 """
 
 import json
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from typing import Any
 
 from metnos.core.clock import Clock, to_text
@@ -67,6 +67,17 @@ class CuratorState:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
+
+    def tick(self, count: int, every: int) -> bool:
+        """Count ticks; says whether a cycle is due."""
+        with self._db.write() as tx:
+            place = self.place()
+            self.set_place(tx, replace(place, ticks=place.ticks + count))
+        return self.due(every)
+
+    def due(self, every: int) -> bool:
+        """Whether enough has happened, or a cycle was begun and not ended."""
+        return self.plan() is not None or self.place().ticks >= every
 
     def place(self) -> Place:
         return Place(**(self._read(_PLACE) or {}))
