@@ -293,6 +293,7 @@ class TestAnotherEmbedder:
         wise.grimoire.add("one more")
         wise.grimoire.meant()
         assert wise.grimoire.episodes.missing_vectors(10) == []
+        assert wise.grimoire.facts.missing_vectors(10) == [], "also what was learnt while no embedder was there"
 
     def test_without_an_embedder_it_says_what_to_do(self, wise: App) -> None:
         with pytest.raises(ModelError, match="no embedder") as refused:

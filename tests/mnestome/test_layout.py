@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metnos.mnestome.layout import Box, Link, Point, place
+from metnos.mnestome.layout import Box, Link, place
+
+Point = tuple[float, float]
 
 
 @st.composite

@@ -14,6 +14,7 @@ from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.errors import ModelError, StoreBusy, TurnError
 from metnos.grimoire import appraisal, episodes_move, poison, reembed, retention
+from metnos.grimoire.affect import Pad
 from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.episode import Episode, Mark
 from metnos.grimoire.exchange import Exchange
@@ -236,10 +237,16 @@ def stats(app: "App") -> dict[str, Any]:
         "facts in quarantine": facts.count(Which(standings=(Standing.QUARANTINED,))),
         "patterns refused": facts.immune.count(),
         "lines in the playbook": len(grimoire.playbook.lines()),
-        "mood": f"{appraisal.octant(mood)} ({mood.pleasure:+.2f}, {mood.arousal:+.2f}, {mood.dominance:+.2f})",
+        "mood": f"{feeling(mood)} ({mood.pleasure:+.2f}, {mood.arousal:+.2f}, {mood.dominance:+.2f})",
         "embedder": (grimoire.health.last() or {}).get("state", "not checked yet"),
     }
     return found | {f"last {kind}": to_text(each[0].ts) for kind, each in last.items() if each}
+
+
+def feeling(pad: Pad) -> str:
+    """A feeling in words; one that is too faint to be called anything has none."""
+    found = appraisal.emotion(pad)
+    return "even" if found is None else f"{appraisal.octant(pad)}, {found}"
 
 
 # -- another engine, another embedder

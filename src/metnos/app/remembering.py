@@ -23,9 +23,10 @@ from metnos.grimoire.evidence import Baseline
 from metnos.grimoire.fact import Fact, Kind
 from metnos.grimoire.facts import Facts
 from metnos.grimoire.mood import Mood
-from metnos.grimoire.recall import Recall, Recollection
+from metnos.grimoire.recall import NOTHING, Memory, Recall, Recollection
 from metnos.grimoire.trace import Trace
 from metnos.grimoire.usefulness import Usefulness
+from metnos.grimoire.vectored import OfEpisodes, OfFacts, Vectored
 from metnos.night.jobs import Done
 from metnos.night.notices import News
 from metnos.store import applied
@@ -47,6 +48,7 @@ AGAIN = 16  # turns that a power cut may have taken out of the episodes again
 _AT_ONCE = 256  # texts that are embedded together
 _BETWEEN_TURNS_S = 0.5  # of CPU that learning may take right after a turn; the next one, or the night, goes on
 _NIGHT_S = 120.0
+_UNANSWERED = 30  # times that the same may have been asked in vain and what answers it is still found
 _ADVICE = 200  # facts that may be about one plan
 _NO_COUNTS = frozenset({"seed", "stopped", "cpu_s"})
 _BARRED = (  # what the owner took out of the playbook does not steer either
@@ -201,12 +203,19 @@ class Grimoire:
     # -- recalling
 
     def recall(self, text: str, viewer: Viewer, count: int = 10, facts: int = 10) -> Recollection:
-        """What answers a question. By words alone if there is no embedder, or if it fails."""
+        """What answers a question. By words alone if there is no embedder, or if it fails.
+
+        Questions that came to nothing are left out: they are nearest to the same question, and answer none.
+        """
+        more = count + _UNANSWERED
         try:
-            return self._recaller(self.meant()).recall(text, viewer, count=count, facts=facts)
+            found = self._recaller(self.meant()).recall(text, viewer, count=more, facts=facts)
         except ModelError as error:
-            found = self._recaller(None).recall(text, viewer, count=count, facts=facts)
-            return replace(found, notes=(*found.notes, error.what))
+            found = self._recaller(None).recall(text, viewer, count=more, facts=facts)
+            found = replace(found, notes=(*found.notes, error.what))
+        told = tuple(each for each in found.episodes if not _is_unanswered(each))[:count]
+        notes = found.notes if told or found.facts or not found.episodes else (*found.notes, NOTHING)
+        return replace(found, episodes=told, notes=notes)
 
     def _recaller(self, embedder: "Embedder | None") -> Recall:
         numbers = sight.rules(self.app)
@@ -217,15 +226,25 @@ class Grimoire:
         embedder = self.app.embedder
         if embedder is None:
             return None
-        if self.episodes.space not in (None, embedder.space):
-            return embedder  # another one made what is there: recall says so, and searches by words
-        self.health.require_writable()
+        if all(store.space in (None, embedder.space) for store in self.vectored.values()):
+            self.health.require_writable()
+            self.embed_missing(embedder, most)
+        return embedder  # if another one made what is there, recall says so, and searches by words
+
+    @property
+    def vectored(self) -> dict[str, Vectored]:
+        """What has vectors."""
+        return {"episodes": OfEpisodes(self.episodes), "facts": OfFacts(self.facts)}
+
+    def embed_missing(self, embedder: "Embedder", most: int) -> int:
+        """Embed what has no vector, at most so many texts; returns how many."""
         done = 0
-        while done < most and (missing := self.episodes.missing_vectors(min(_AT_ONCE, most - done))):
-            vectors = embedder.embed([each.text for each in missing])
-            self.episodes.put_vectors([each.id for each in missing], vectors, embedder.space)
-            done += len(missing)
-        return embedder
+        for store in self.vectored.values():
+            while done < most and (missing := store.missing(min(_AT_ONCE, most - done))):
+                vectors = embedder.embed([each.text for each in missing])
+                store.put_vectors([each.id for each in missing], vectors, embedder.space)
+                done += len(missing)
+        return done
 
     def reminding(self) -> Reminding:
         return Reminding(self._advice, self._rules, partial(self.recall, count=5, facts=5))
@@ -248,6 +267,10 @@ class Grimoire:
         barred = {fact for (fact,) in self.db.query(_BARRED)}
         found = self.facts.find(kinds=_STEERING, domains=sorted(domains), visible_to=viewer, count=_ADVICE)
         return [fact for fact in found if fact.id not in barred]
+
+
+def _is_unanswered(memory: Memory) -> bool:
+    return isinstance(memory.of, Episode) and capture.is_unanswered(memory.of)
 
 
 # -- the night

@@ -1,5 +1,6 @@
 """``metnos memory``: what is remembered: look, tell, forget."""
 
+import json
 from typing import Any
 
 import click
@@ -10,7 +11,6 @@ from metnos.cli.memory_keep import KEEPING, told
 from metnos.cli.opening import open_app
 from metnos.cli.output import (
     confirm,
-    counted,
     inert,
     json_option,
     note,
@@ -21,15 +21,17 @@ from metnos.cli.output import (
 )
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
-from metnos.grimoire.appraisal import emotion, octant
 from metnos.grimoire.episode import Episode, Viewer, Where
 from metnos.grimoire.fact import Fact, Standing
+from metnos.grimoire.forget import Forgotten
 from metnos.grimoire.recall import Memory
 from metnos.law.principal import at_terminal
 
 _LINE = 100
 _RECENT = 5000  # episodes among which the last letters of an id are enough
 _FIX = "Find it: metnos memory search"
+_YOURS = "says it too; what you wrote yourself only you take out"
+_UNDO = "holds it until what was done is too old to be taken back"
 _FILES = ("IDENTITY", "USER", "MEMORY", "TELOS", "PLAYBOOK")
 
 
@@ -87,7 +89,8 @@ def show(choice: Choice, memory_id: str, as_json: bool) -> None:
         print_json(_whole(found))
         return
     click.secho(inert(found.text), bold=True)
-    print_table(("field", "value"), [(name, value) for name, value in _whole(found).items() if name != "text"])
+    rows = [(name, _shown(value)) for name, value in _whole(found).items() if name != "text" and value != ""]
+    print_table(("field", "value"), rows)
     if isinstance(found, Fact):
         for source in app.grimoire.episodes.get(found.sources[:10]):
             say(f"from {short(source.id)}, {source.ts:%Y-%m-%d}: {' '.join(source.text.split())[:_LINE]}", 2)
@@ -111,17 +114,14 @@ def forget(choice: Choice, query: tuple[str, ...], ids: tuple[str, ...], yes: bo
     forgetting = keeping.forgetting(app)
     plan = forgetting.plan(words, [_find(app, each).id for each in ids])
     if plan.is_empty:
-        click.echo("Nothing that is remembered holds that.")
+        click.echo(json.dumps({}) if as_json else "Nothing that is remembered holds that.")
     else:
         if not yes:
-            confirm(f"Forget {counted(len(plan.episodes), 'episode')} and {counted(len(plan.facts), 'fact')} for good?")
-        gone = keeping.forget(app, plan)
-        if as_json:
-            print_json(gone.counts())
-        else:
-            click.echo(f"Forgotten: {told(gone.counts())}")
-    for name in plan.yours:
-        note(f"{name} says it too; what you wrote yourself only you take out")
+            what = {"episodes": len(plan.episodes), "facts": len(plan.facts)}
+            confirm(f"Forget {told(what) or 'what was said'}, with every turn that says it, for good?")
+        _tell_forgotten(keeping.forget(app, plan), as_json)
+    for name in dict.fromkeys((*plan.yours, *keeping.still_says(app, words))):
+        note(f"{name} {_UNDO if name.startswith('.law/undo') else _YOURS}")
 
 
 @memory.command()
@@ -172,6 +172,17 @@ for command in KEEPING:
 # -- shown
 
 
+def _tell_forgotten(gone: Forgotten, as_json: bool) -> None:
+    counts = gone.counts()
+    if as_json:
+        print_json(counts)
+        return
+    busy = counts.pop("traces")
+    click.echo(f"Forgotten: {told(counts) or 'nothing that was left'}")
+    if busy:
+        note("another process was reading, so a trace stays in the store's log until it ends: forget again then")
+
+
 def _show_found(memory_: Memory, why: bool) -> None:
     of = memory_.of
     when = f"{of.ts:%Y-%m-%d}" if isinstance(of, Episode) else f"known, {100 * of.confidence:.0f} % sure"
@@ -181,12 +192,18 @@ def _show_found(memory_: Memory, why: bool) -> None:
         say(line, 4, further=2)
 
 
+def _shown(value: Any) -> Any:
+    if value is None:
+        return "not judged yet"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
 def _found(memory_: Memory) -> dict[str, Any]:
     return _whole(memory_.of) | {"why": memory_.why(), "score": round(memory_.factors.score, 4)}
 
 
 def _whole(of: Episode | Fact) -> dict[str, Any]:
-    feeling = f"{octant(of.pad)}, {emotion(of.pad) or 'faint'}"
+    feeling = keeping.feeling(of.pad)
     if isinstance(of, Episode):
         return {
             "id": of.id,

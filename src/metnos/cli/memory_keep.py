@@ -8,14 +8,60 @@ import click
 from metnos.app import keeping, remembering
 from metnos.cli import Choice
 from metnos.cli.opening import open_app
-from metnos.cli.output import json_option, note, print_json, say
+from metnos.cli.output import counted, json_option, note, print_json, say
 from metnos.cli.progress import Counting
+from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
+
+_NOUNS = {
+    "episodes": "episode",
+    "episode": "episode",
+    "vectors": "vector",
+    "facts": "fact",
+    "fact": "fact",
+    "weakened": "weakened fact",
+    "links": "link",
+    "edges": "causal link",
+    "recalls": "use",
+    "lines": "playbook line",
+    "versions": "playbook version",
+    "playbook": "playbook version",
+    "questions": "question",
+    "turns": "turn",
+    "typed": "typed line",
+    "facts_admitted": "new fact",
+    "counterfactuals": "counterfactual",
+    "recombinations": "recombination",
+}
+_WORDS = {
+    "known": "known already",
+    "held": "waiting for your yes",
+    "without_vectors": "to be found by words only",
+    "facts_merged": "made surer",
+    "facts_doubted": "believed little",
+    "facts_contradicted": "against what is known",
+    "facts_consent": "waiting for your yes",
+    "facts_rejected": "not worth keeping",
+    "facts_poisoned": "refused",
+    "facts_known": "refused before",
+    "entered": "into the playbook",
+    "left": "out of the playbook",
+    "pruned": "faded away",
+    "expired": "out of date",
+    "evicted": "let go for want of room",
+}
+_LEARNT = ("facts_admitted", *_WORDS)
 
 
 def told(counts: Mapping[str, int]) -> str:
     """What was done, in numbers."""
-    return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    return ", ".join(_counted(name, number) for name, number in counts.items() if number)
+
+
+def _counted(name: str, number: int) -> str:
+    if name in _WORDS:
+        return f"{number} {_WORDS[name]}"
+    return counted(number, _NOUNS[name]) if name in _NOUNS else f"{number} {name}"
 
 
 @click.command(name="export")
@@ -24,6 +70,7 @@ def told(counts: Mapping[str, int]) -> str:
 def export(choice: Choice, target: Path) -> None:
     """Write everything that is remembered into one file TARGET (compressed if its name ends in .zst)."""
     done = keeping.export(open_app(choice), target)
+    done.pop("barred", None)  # a list, which is there or not
     click.echo(f"Written to {target}: {told(done)}")
 
 
@@ -32,8 +79,9 @@ def export(choice: Choice, target: Path) -> None:
 @click.pass_obj
 def import_(choice: Choice, source: Path) -> None:
     """Take in what `metnos memory export` wrote. What is there stays; what is new is believed no more than it was."""
-    taken = keeping.take_in(open_app(choice), source)
-    click.echo(f"Taken in: {told(taken.counts()) or 'nothing that was not there'}")
+    counts = keeping.take_in(open_app(choice), source).counts()
+    counts.pop("barred", None)  # a list, which is there or not
+    click.echo(f"Taken in: {told(counts) or 'nothing'}")
 
 
 @click.command()
@@ -57,7 +105,12 @@ def reembed(choice: Choice, again: bool) -> None:
     """Embed everything anew, with the embedder of the settings. Can be stopped, and goes on where it was."""
     with Counting("embedded") as counting:
         done = keeping.embed_anew(open_app(choice), counting.step, again=again)
-    click.echo(f"Embedded: {done.embedded}. {'Done.' if done.switched else 'To go on: metnos memory reembed'}")
+    if not done.switched:
+        click.echo(f"Embedded: {done.done} of {done.of}. To go on: metnos memory reembed")
+    elif done.embedded:
+        click.echo(f"Embedded: {done.embedded}. Everything is found by its meaning again.")
+    else:
+        click.echo("Everything is embedded by this embedder already. To do it all the same: --again")
 
 
 @click.command()
@@ -70,7 +123,11 @@ def learn(choice: Choice, as_json: bool) -> None:
     if as_json:
         print_json(counts)
         return
-    click.echo(f"Done: {told(counts)}" if told(counts) else "There was nothing new to learn from.")
+    judged, verified = counts.get("judged", 0), counts.get("verified", 0)
+    learnt = told({name: counts.get(name, 0) for name in _LEARNT})
+    if judged:
+        click.echo(f"Looked at {counted(judged, 'new episode')}; {verified or 'none'} of them can be learnt from.")
+    click.echo(f"Learnt: {learnt}" if learnt else "There was nothing new to learn.")
 
 
 @click.command()
@@ -104,10 +161,10 @@ def playbook(choice: Choice, version: int | None, restore: int | None, as_json: 
         older = [each.id for each in versions if each.id < version]
         click.echo(book.diff(max(older), version) if older else "It is the first version.")
     elif as_json:
-        print_json([{"id": each.id, "by": each.by, "why": each.why, "ts": each.ts} for each in versions])
+        print_json([{"id": each.id, "by": each.by, "why": each.why, "ts": to_text(each.ts)} for each in versions])
     elif versions:
         for each in versions:
-            say(f"{each.id}  {each.ts}  {each.by}  {each.why}", further=4)
+            say(f"{each.id}  {each.ts.astimezone():%Y-%m-%d %H:%M}  {each.by}  {each.why}", further=4)
     else:
         note("Metnos has not changed PLAYBOOK.md yet")
 

@@ -100,7 +100,7 @@ class MemorySettings(Section):
         5000, description="How many messages are kept whole; the oldest beyond that are summarised."
     )
     engine: Literal["sqlite", "lance"] = Field(
-        "sqlite", description="Which engine keeps episodes. To change it: metnos memory move"
+        "sqlite", description="Which engine keeps episodes. To change it: `metnos memory move`."
     )
     use: Literal["on", "off"] = Field(
         "on", description="Whether what was learnt steers plans and is shown; off, it is still kept."

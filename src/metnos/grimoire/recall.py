@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 _OTHER_SPACE = "the memory was made with another embedder: searched by words only (metnos memory reembed)"
-_NOTHING = "nothing that is remembered answers this"
+NOTHING = "nothing that is remembered answers this"
 _COMPARED = 40  # of the most relevant candidates that are ordered by the four factors: more would never be reached
 
 
@@ -147,7 +147,7 @@ class Recall:
         found = self._ordered(question, gathered, count)
         taught = () if known is None else self._ordered(question, known, facts)
         if not found and not taught:
-            notes.append(_NOTHING)
+            notes.append(NOTHING)
         considered = len(gathered.candidates) + (0 if known is None else len(known.candidates))
         return Recollection(question, found, taught, considered, tuple(dict.fromkeys(notes)))
 

@@ -52,9 +52,7 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     share = meaning_share(float(nearness.max()), len(pool.candidates), rules) if pool.cosines else 0.0
     if not lexical.any():
         share = 1.0
-    named = np.array([float(_is_named(each, question.names)) for each in pool.candidates])
-    named *= float(not named.all())  # where everybody is named, nobody stands out
-    timed = np.array([in_time(each.ts, question.spans, rules) for each in pool.candidates])
+    named, timed = _who_and_when(question, pool, rules)
     extra = rules.named * named.any() + rules.timed * bool(question.spans)
     mixed = (1 - share) * lexical + share * meaning
     relevance = (mixed + rules.named * named + rules.timed * timed) / (1 + extra) if question.words else timed
@@ -65,6 +63,18 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
         passed = _passed(covers, apart, rules) if answered else _passed_by_time(lies_in, question)
         made.append(Signals(fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart, passed))
     return made
+
+
+def _who_and_when(question: Question, pool: Pool, rules: Rules) -> "tuple[Floats, Floats]":
+    import numpy as np
+
+    named = timed = np.zeros(len(pool.candidates))
+    if question.names:
+        named = np.array([float(_is_named(each, question.names)) for each in pool.candidates])
+        named *= float(not named.all())  # where everybody is named, nobody stands out
+    if question.spans:
+        timed = np.array([in_time(each.ts, question.spans, rules) for each in pool.candidates])
+    return named, timed
 
 
 def meaning_share(nearness: float, count: int, rules: Rules) -> float:

@@ -52,7 +52,7 @@ def _measure(word: str) -> int:
 
 
 def _is_double(word: str) -> bool:
-    return len(word) > 1 and word[-1] == word[-2] and _shape(word)[-1] == "c"
+    return len(word) > 1 and word[-1] == word[-2] and word[-1] not in "aeiou"
 
 
 def _is_short(word: str) -> bool:
@@ -68,7 +68,7 @@ def _plural(word: str) -> str:
 
 
 def _past(word: str) -> str:
-    if word.endswith("eed"):
+    if word.endswith("eed") and len(word) > len("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
     for end in ("ed", "ing"):
         if word.endswith(end):
