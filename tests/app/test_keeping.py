@@ -1,9 +1,10 @@
 """The memory as a whole: forgotten without a trace, out and in again, in another engine, by another embedder."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -277,6 +278,13 @@ class TestAnotherEngine:
         app.close()
 
 
+class Drifted(Embedder):
+    """Says that it is what it was, and is not."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        return super().embed([text[::-1] for text in texts])
+
+
 class TestAnotherEmbedder:
     def test_everything_is_embedded_anew_and_until_then_words_alone_are_searched(self, wise: App) -> None:
         wise.__dict__["embedder"] = Embedder("small")
@@ -294,6 +302,24 @@ class TestAnotherEmbedder:
         wise.grimoire.meant()
         assert wise.grimoire.episodes.missing_vectors(10) == []
         assert wise.grimoire.facts.missing_vectors(10) == [], "also what was learnt while no embedder was there"
+
+    def test_one_that_drifted_is_not_believed_before_everything_is_embedded_by_it(
+        self, wise: App, clock: MovableClock
+    ) -> None:
+        app = wise
+        app.__dict__["embedder"] = Embedder("small")
+        app.grimoire.add(SAID)
+        app.grimoire.meant()
+        remembering.check_embedder(app)
+        app.__dict__["embedder"] = Drifted("small")
+        clock.move(timedelta(days=8))
+        assert remembering.check_embedder(app).news
+        late = app.grimoire.add("what comes too late")
+        assert any("does not give the vectors" in line for line in app.grimoire.recall(WORD, Viewer()).notes)
+        assert [each.id for each in app.grimoire.episodes.missing_vectors(10)] == [late.id]
+        moved = keeping.embed_anew(app, lambda _done, _of: None, again=False)
+        assert moved.embedded == app.grimoire.episodes.count() + len(known(app))
+        assert app.grimoire.health.writable()
 
     def test_without_an_embedder_it_says_what_to_do(self, wise: App) -> None:
         with pytest.raises(ModelError, match="no embedder") as refused:

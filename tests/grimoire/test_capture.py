@@ -41,7 +41,7 @@ def test_only_the_owner_is_reminded_of_what_the_owner_said() -> None:
     assert own is not None
     assert strange is not None
     assert own.scope is Scope.OWNER
-    assert (strange.scope, strange.sender) == (Scope.SENDER, "somebody")
+    assert (strange.scope, strange.sender) == (Scope.SENDER, "telegram:somebody")
 
 
 def test_a_long_argument_is_content_and_stays_in_the_trace() -> None:

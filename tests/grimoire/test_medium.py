@@ -236,3 +236,51 @@ def test_a_trace_of_another_process_is_the_same(medium: Medium, tmp_path: Path, 
     found: Trace = other.load("01TURN")
     other.db.close()
     assert found == trace()
+
+
+class TestAskedAgain:
+    @staticmethod
+    def close(medium: Medium, turn: str, canonical: str = "find <files>", **other: object) -> str:
+        medium.close(trace(turn, canonical=canonical, **other))
+        return turn
+
+    def test_what_was_asked_for_later_and_let_stand_counts(self, medium: Medium) -> None:
+        first = self.close(medium, "01A")
+        assert medium.asked_again(first) == 0
+        self.close(medium, "01B")
+        self.close(medium, "01C", state=State.PARTLY)
+        assert medium.asked_again(first) == 2
+        assert medium.asked_again("01B") == 1
+        assert medium.asked_again("01C") == 0, "not what came before"
+
+    @pytest.mark.parametrize("state", [each for each in State if each not in (State.DONE, State.PARTLY)])
+    def test_what_came_to_nothing_does_not_count(self, medium: Medium, state: State) -> None:
+        first = self.close(medium, "01A")
+        self.close(medium, "01B", state=state)
+        assert medium.asked_again(first) == 0
+
+    def test_what_is_something_else_does_not_count(self, medium: Medium) -> None:
+        first, nameless = self.close(medium, "01A"), self.close(medium, "01B", "")
+        self.close(medium, "01C", "find <files> in <path>")
+        self.close(medium, "01D", "")
+        assert (medium.asked_again(first), medium.asked_again(nameless)) == (0, 0)
+
+    def test_the_owners_last_word_decides(self, medium: Medium) -> None:
+        first, again = self.close(medium, "01A"), self.close(medium, "01B")
+        for good in (False, True, False):
+            medium.feedback(again, good=good)
+            assert medium.asked_again(first) == int(good)
+
+    def test_what_others_ask_says_nothing_about_it(self, medium: Medium) -> None:
+        first = self.close(medium, "01A")
+        self.close(medium, "01B", sender="somebody")
+        self.close(medium, "01C", channel="api")
+        assert medium.asked_again(first) == 0
+
+    def test_of_a_turn_that_is_none_nothing_is_known(self, medium: Medium) -> None:
+        assert medium.asked_again("01A") is None
+
+    def test_what_was_forgotten_is_not_asked_again(self, medium: Medium) -> None:
+        first, again = self.close(medium, "01A"), self.close(medium, "01B")
+        medium.redact(again)
+        assert medium.asked_again(first) == 0

@@ -74,6 +74,49 @@ class TestAsking:
             inbox.ask("act", "x", {"x": "x" * 4_000_000}, DIGEST, asked_by=OWNER, hours=1)
 
 
+class TestErasing:
+    @pytest.mark.parametrize("end", ["waiting", "approved", "used", "refused", "expired"])
+    def test_the_words_go_and_that_it_was_asked_stays(
+        self, inbox: Inbox, court: Court, clock: MovableClock, end: str
+    ) -> None:
+        item = put(inbox)
+        if end in ("approved", "used"):
+            inbox.approve(item.id, OWNER)
+        if end == "used":
+            inbox.take(DIGEST)
+        elif end == "refused":
+            inbox.refuse(item.id, OWNER, reason="not the secret-path")
+        elif end == "expired":
+            clock.move(timedelta(days=2))
+            assert inbox.waiting() == []
+        inbox.erase(item.id)
+        erased = inbox.find(item.id)
+        assert (erased.title, dict(erased.body), erased.reason) == ("(forgotten)", {}, "")
+        assert erased.state == (State.EXPIRED if end in ("waiting", "approved") else end)
+        court.opened.seat.db.query("PRAGMA wal_checkpoint(TRUNCATE)")
+        folder = court.opened.workspace.law
+        assert not [path for path in folder.glob("law.db*") if b"secret-path" in path.read_bytes()]
+
+    def test_nobody_can_answer_or_use_it_any_more(self, inbox: Inbox) -> None:
+        waiting, approved = put(inbox), put(inbox, OTHER)
+        inbox.approve(approved.id, OWNER)
+        for item in (waiting, approved):
+            inbox.erase(item.id)
+            with pytest.raises(InboxError):
+                inbox.approve(item.id, OWNER)
+        assert inbox.take(OTHER) is None
+        assert inbox.standing(DIGEST) is None
+        assert inbox.waiting() == []
+        assert put(inbox).id != waiting.id, "the same can be asked anew"
+
+    def test_others_stay_as_they_are_and_what_is_none_is_nothing(self, inbox: Inbox) -> None:
+        item, other = put(inbox), put(inbox, OTHER)
+        for _ in range(2):
+            inbox.erase(item.id)
+        inbox.erase("nobody")
+        assert inbox.waiting() == [other]
+
+
 class TestAnswering:
     def test_one_yes(self, inbox: Inbox) -> None:
         item = inbox.approve(put(inbox).id, WEB)

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from functools import partial
@@ -26,7 +27,6 @@ from metnos.grimoire.forget import Forgetting, Forgotten, Plan, Says, holds
 from metnos.grimoire.reports import Reports
 from metnos.grimoire.strings import strings
 from metnos.grimoire.tiers import KIND, Tiers
-from metnos.grimoire.vectored import OfEpisodes, OfFacts
 from metnos.law.audit_line import Entry
 from metnos.law.inbox import Item
 from metnos.law.principal import Autonomy, Channel, Principal
@@ -262,20 +262,25 @@ def move(app: "App", engine: str, progress: Progress) -> episodes_move.Moved:
 
 
 def embed_anew(app: "App", progress: Progress, *, again: bool) -> reembed.Moved:
-    """Embed everything with the embedder of the settings; nothing changes before all of it is done."""
+    """Embed everything with the embedder of the settings; nothing changes before all of it is done.
+
+    Where it is the one that made what is there, and has not drifted, only what has no vector yet is embedded.
+    """
     embedder = app.embedder
     if embedder is None:
         raise ModelError("there is no embedder", kind="none", fix="Choose one: metnos config set embed.kind builtin")
     grimoire = app.grimoire
     moved = reembed.reembed(
         app.workspace.memory,
-        {"episodes": OfEpisodes(grimoire.episodes), "facts": OfFacts(grimoire.facts)},
+        grimoire.vectored,
         embedder,
         app.clock,
-        again=again,
+        again=again or not grimoire.health.writable(),
         progress=progress,
     )
-    if moved.switched:
+    if not moved.switched:
+        return moved
+    if moved.of:
         grimoire.health.keep(embedder)
         Reports(grimoire.db, app.clock).add("migration", {"space": asdict(embedder.space), "embedded": moved.embedded})
-    return moved
+    return replace(moved, embedded=moved.embedded + grimoire.embed_missing(embedder, sys.maxsize))

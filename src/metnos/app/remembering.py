@@ -24,7 +24,7 @@ from metnos.grimoire.fact import Fact, Kind
 from metnos.grimoire.facts import Facts
 from metnos.grimoire.mood import Mood
 from metnos.grimoire.recall import NOTHING, Memory, Recall, Recollection
-from metnos.grimoire.trace import Trace
+from metnos.grimoire.trace import State, Trace
 from metnos.grimoire.usefulness import Usefulness
 from metnos.grimoire.vectored import OfEpisodes, OfFacts, Vectored
 from metnos.night.jobs import Done
@@ -33,7 +33,7 @@ from metnos.store import applied
 from metnos.store.db import Database
 from metnos.turn.plan.records import Plan
 from metnos.turn.playbook import RULE, rules_of
-from metnos.turn.reminding import Reminding
+from metnos.turn.reminding import Reminding, asks
 
 if TYPE_CHECKING:
     from metnos.app.house import App
@@ -270,7 +270,12 @@ class Grimoire:
 
 
 def _is_unanswered(memory: Memory) -> bool:
-    return isinstance(memory.of, Episode) and capture.is_unanswered(memory.of)
+    """Whether it says what was asked and nothing else: it came to nothing, or was told from memory. What somebody said
+    that was no question is worth telling, whatever came of it."""
+    of = memory.of
+    state = of.payload.get("state") if isinstance(of, Episode) else ""
+    in_vain = state == State.NOTHING or (state == State.TALKED and "\n" not in of.text)
+    return state == State.QUESTION or (in_vain and asks(of.text.partition("\n")[0]))
 
 
 # -- the night

@@ -78,12 +78,6 @@ def surprise(episode: Episode, episodes: Episodes, baselines: Mapping[str, Basel
     return curiosity(episode, known, domain.measured(episode))
 
 
-def is_unanswered(episode: Episode) -> bool:
-    """Whether an episode says what was asked and nothing else: it came to nothing, or was told from memory."""
-    state = episode.payload.get("state")
-    return state in (State.NOTHING, State.QUESTION) or (state == State.TALKED and "\n" not in episode.text)
-
-
 def note(text: str, key: str, ts: datetime, tags: Sequence[str] = ()) -> Episode:
     """What the owner told to remember."""
     return Episode(

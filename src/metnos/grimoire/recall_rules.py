@@ -65,12 +65,13 @@ class Rules:
     # same words and are this alike: it supersedes it.
     same: float = 0.5
     same_words: float = 0.5  # of the question's, by weight, that both have at least
+    same_share: float = 0.7  # of the words that the earlier one has: who tells news says less of what is known
     same_band: float = 0.35
     likeness: float = 0.05  # what complete likeness to a chosen memory costs: as much as the band
 
     # -- candidates: a few hundred, so that the cost does not grow with what is stored
-    by_words: int = 120
-    by_meaning: int = 60
+    by_words: int = 80
+    by_meaning: int = 40
     by_time: int = 40
     seeds: int = 12  # of the best, the neighbours in the conversation are looked at too
 
@@ -88,8 +89,8 @@ class Rules:
     timed: float = 0.25  # for lying in the time that the question names
     told_days: float = 7.0  # things are told after they happened: after so long, or the time's own length, half counts
 
-    # -- the floor. Chosen on two conversations, with questions about them and about others: of the first it silences
-    # less than one in a hundred, of the second two in three.
+    # -- the floor. Chosen on two conversations, so that it silences about one in a hundred of the questions that they
+    # answer; of questions about other conversations it silences two in five.
     answers_coverage: float = 0.30  # the best candidate must have this share of the question's words, by weight,
     answers_nearness: float = 3.5  # or be so many deviations nearer than usual; else nothing is an answer
     coverage: float = 0.15  # and then each one that comes along has at least this
@@ -234,7 +235,7 @@ def _contenders(
         if behind <= rules.band or (
             alike[first][place] >= rules.same
             and candidates[place].ts > candidates[first].ts
-            and signals[place].own >= max(rules.same_words, signals[first].own)
+            and signals[place].own >= max(rules.same_words, rules.same_share * signals[first].own)
         ):
             found.append(place)
     return found

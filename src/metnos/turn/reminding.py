@@ -58,12 +58,17 @@ class Reminding:
 
     def told(self, scratch: Scratch) -> list[str]:
         """What the owner is told where nothing can be done and they asked something: what is remembered about it."""
-        if not _ASKS.search(scratch.request.text):
+        if not asks(scratch.request.text):
             return []
         found = self.recall(scratch.request.text, viewer(scratch))
         memories = [*found.facts[:_SHOWN], *found.episodes[:_SHOWN]]
         scratch.memories += [_of(each, told=True) for each in memories]
         return [_line(each) for each in memories]
+
+
+def asks(text: str) -> bool:
+    """Whether somebody wants to know something."""
+    return _ASKS.search(text) is not None
 
 
 def viewer(scratch: Scratch) -> Viewer:
