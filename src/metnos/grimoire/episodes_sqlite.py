@@ -136,8 +136,9 @@ class SqliteEpisodes:
         import numpy as np
 
         found = self._db.query(
-            f"""SELECT e.id, v.vector FROM episodes e JOIN vectors v ON v.episode = e.seq
-                JOIN spaces s ON s.id = v.space AND s.current = 1 WHERE e.id IN {_IDS}""",  # noqa: S608 -- ours
+            # In this order and no other: else every vector there is would be looked at.
+            """SELECT e.id, v.vector FROM json_each(?) j CROSS JOIN episodes e ON e.id = j.value
+                CROSS JOIN vectors v ON v.episode = e.seq AND v.space = (SELECT id FROM spaces WHERE current = 1)""",
             (_listed(ids),),
         )
         return {key: np.frombuffer(vector, dtype=np.float16).astype(np.float32) for key, vector in found}
