@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -360,12 +361,11 @@ class TestConsent:
         assert self.about_her(personal) == []
         assert personal.inbox.waiting() == []
 
-    def test_what_somebody_else_said_about_their_life_is_not_put_before_the_owner(
-        self, app: App, clock: MovableClock
-    ) -> None:
-        app.__dict__["embedder"] = Embedder()
-        for _ in range(3):
-            take(app, self.HER, principal=PROGRAM)
-            clock.move(timedelta(days=1))
-        remembering.curate(app, now=True)
-        assert app.inbox.waiting() == []
+    def test_what_somebody_else_said_about_their_life_is_not_put_before_the_owner(self, personal: App) -> None:
+        (item,) = personal.inbox.waiting()
+        (mine,) = personal.grimoire.facts.get([item.body["fact"]])
+        theirs = replace(mine, id="01THEIRS", text=f"{self.HER}, too", scope=Scope.SENDER, sender=str(PROGRAM))
+        personal.grimoire.facts.put(theirs)
+        assert keeping.ask_consent(personal) == 0
+        personal.grimoire.facts.put(replace(theirs, id="01OURS", scope=mine.scope, sender=mine.sender))
+        assert keeping.ask_consent(personal) == 1
