@@ -34,7 +34,7 @@ def leave(program: Program) -> int:
 @pytest.mark.slow
 class TestTalking:
     def test_a_request_a_yes_and_the_way_out(self, talk: Program) -> None:
-        talk.type("move\r").wait_for("· plan: find_files → move_files  (router)")
+        talk.type("move\r").wait_for("· plan: find_files → move_files  (fixed rules)")
         talk.wait_for("✓ 1/2 find_files").wait_for("Do this? [y/n/why]: ").type("y\n")
         talk.wait_for("✓ 2/2 move_files").wait_for("Moved 1 file.").wait_for("To take it back: /undo 01JACTION")
         assert leave(talk) == 0

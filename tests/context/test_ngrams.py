@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from metnos.context.ngrams import Ngrams
 
-SMALL = ((14, 12), (12, 10), (8, 0))  # large enough that nothing of this alphabet shares a slot
+SMALL = ((18, 16), (12, 10), (8, 0))  # large enough that nothing of this alphabet shares a slot
 SYMBOLS = st.lists(st.integers(3, 9), max_size=30)
 ALPHABET = range(3, 10)
 
