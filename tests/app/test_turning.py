@@ -84,3 +84,19 @@ def test_what_is_stable_is_proposed_and_kept_only_with_a_yes(equipped: App, cloc
         keeping.apply(equipped, approved)
     turning.retain(equipped)
     assert equipped.inbox.waiting() == []
+
+
+@pytest.mark.parametrize("broken", ["grimoire_db", "episodes"])
+def test_a_broken_memory_keeps_nobody_from_asking(equipped: App, clock: MovableClock, broken: str) -> None:
+    take(equipped, "how full are the disks?")
+    equipped.close()
+    path = getattr(equipped.workspace, broken)
+    file = path / "episodes.db" if path.is_dir() else path
+    file.write_bytes(b"no database at all, " * 100)
+    opened = App.open(equipped.workspace, clock)
+    taken = take(opened, "how full are the disks?")
+    assert taken.ended.state == "done"
+    told = [each.text for each in Notices(opened.night_db, clock).unseen()]
+    assert any("nothing is remembered" in text for text in told)
+    assert file.read_bytes().startswith(b"no database at all")
+    opened.close()

@@ -18,6 +18,7 @@ from metnos.context.surprisal import Surprisal, general
 from metnos.context.tokens import Tokens, estimated, of_file
 from metnos.core import files
 from metnos.core.clock import to_text
+from metnos.core.errors import StoreError
 from metnos.grimoire import recall_rules
 from metnos.grimoire.episode import Where
 from metnos.grimoire.trace import Trace
@@ -101,7 +102,10 @@ def _surprise(app: "App") -> Surprisal:
 
 
 def _factors(app: "App", task: Task) -> Mapping[Kind, float]:
-    return quality.budget_factors(_known(app), task)
+    try:
+        return quality.budget_factors(_known(app), task)
+    except StoreError:
+        return {}  # as at the start: a broken memory is told of elsewhere, and takes nothing away but what it knew
 
 
 def _known(app: "App") -> Quality:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from metnos.app import learning, sight
 from metnos.context import head
 from metnos.context.fence import fence
-from metnos.core.errors import ModelError
+from metnos.core.errors import ModelError, StoreError
 from metnos.grimoire.retention import Retained, Summarise
 from metnos.grimoire.trace import StepTrace, Trace
 from metnos.law.principal import Autonomy, Channel, Principal
@@ -19,6 +19,7 @@ from metnos.turn.reach import Reach
 
 if TYPE_CHECKING:
     from metnos.app.house import App
+    from metnos.turn.reminding import Reminding
 
 _ANSWER, _CONVERSATION = 300, 6000  # characters of one answer, and of all that one summary is made from
 _SUMMARISE = (
@@ -43,11 +44,25 @@ def build(app: "App") -> Turns:
             head=lambda: head.build(app.workspace),
             shortcuts=app.shortcuts,
             reach=Reach(app.catalog.db, app.clock, app.catalog.names),
-            reminding=app.grimoire.reminding() if settings.memory.use == "on" else None,
+            reminding=_reminding(app),
             sight=sight.sight(app),
             learnt=partial(learning.catch_up_or_later, app),
         )
     )
+
+
+def _reminding(app: "App") -> "Reminding | None":
+    """What is remembered. A memory that is broken must not keep turns from happening: the owner is told, once a day."""
+    if app.settings.memory.use != "on":
+        return None
+    try:
+        return app.grimoire.reminding()
+    except StoreError as error:
+        told = News(
+            "memory", f"nothing is remembered: {error.what}. {error.fix}", once=f"memory {app.clock.now().date()}"
+        )
+        Notices(app.night_db, app.clock).tell([told])
+        return None
 
 
 def settle(app: "App") -> None:
