@@ -25,11 +25,13 @@ from app.remembered import (
     the_folder,
 )
 from app.turned import close, pdfs
-from metnos.app import App, keeping, learning, remembering
+from metnos.app import App, keeping, learning, paths, remembering
 from metnos.app.remembering import AGAIN, Grimoire
+from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreBusy
 from metnos.core.workspace import Workspace
+from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.episode import Scope, Viewer, Where
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
@@ -369,3 +371,33 @@ class TestConsent:
         assert keeping.ask_consent(personal) == 0
         personal.grimoire.facts.put(replace(theirs, id="01OURS", scope=mine.scope, sender=mine.sender))
         assert keeping.ask_consent(personal) == 1
+
+
+def breaks(*_: object, **__: object) -> None:
+    raise ValueError("what nobody foresaw")
+
+
+def test_what_nobody_foresaw_in_a_turn_stops_no_other(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(remembering.capture, "episode_of", breaks)
+        assert take(app, "how full are the disks?").ended.state == "done"
+    before = app.grimoire.episodes.count()
+    take(app, "how full are the disks?")
+    assert app.grimoire.episodes.count() == before + 1
+    assert any(line.kind == paths.NOT_LEARNT for line in app.audit.newest())
+
+
+def test_a_mistake_in_learning_does_not_reach_the_turn(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Grimoire, "learn", breaks)
+    monkeypatch.setattr(remembering, "CuratorRules", lambda: replace(CuratorRules(), every=1))
+    assert take(app, "how full are the disks?").ended.state == "done"
+
+
+def test_while_one_process_learns_another_leaves_it_alone(wise: App) -> None:
+    facts = wise.grimoire.facts.find(count=-1)
+    with files.held(wise.workspace.memory / remembering.LEARNING) as mine:
+        assert mine
+        assert wise.grimoire.learn(5.0) == {}
+        assert remembering.dream(wise).message == "another process is learning"
+    assert wise.grimoire.facts.find(count=-1) == facts
+    assert wise.grimoire.learn(5.0) != {}

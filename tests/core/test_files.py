@@ -66,3 +66,10 @@ def test_private_folder_is_closed_and_keeps_what_is_there(tmp_path: Path) -> Non
     files.private_folder(folder)
     assert (folder / "file").exists()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+def test_a_lock_is_held_by_one_and_never_waited_for(tmp_path: Path) -> None:
+    with files.held(tmp_path / "lock") as first, files.held(tmp_path / "lock") as second:
+        assert (first, second) == (True, False)
+    with files.held(tmp_path / "lock") as again:
+        assert again

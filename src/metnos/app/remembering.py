@@ -4,18 +4,21 @@ Rules: a turn is taken in after it is recorded, with no language model and no em
 somebody first asks, or by night. What is taken in is marked where it is kept, so nothing is lost or counted twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from metnos.app import sight
-from metnos.core.errors import ModelError
+from metnos.app.paths import NOT_LEARNT
+from metnos.core import files
+from metnos.core.errors import ModelError, StoreError
 from metnos.core.ids import UlidMaker
 from metnos.executors.manifest import Reversal
 from metnos.grimoire import appraisal, capture, happenings, poison
 from metnos.grimoire.appraisal import Outcome
 from metnos.grimoire.curator_rules import CuratorRules
+from metnos.grimoire.curator_state import CuratorState
 from metnos.grimoire.domain import HOME
 from metnos.grimoire.episode import Episode, Viewer
 from metnos.grimoire.episodes import Engine, open_episodes
@@ -27,6 +30,7 @@ from metnos.grimoire.recall import NOTHING, Memory, Recall, Recollection
 from metnos.grimoire.trace import State, Trace
 from metnos.grimoire.usefulness import Usefulness
 from metnos.grimoire.vectored import OfEpisodes, OfFacts, Vectored
+from metnos.law.audit_line import Entry
 from metnos.night.jobs import Done
 from metnos.night.notices import News
 from metnos.store import applied
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from metnos.grimoire.playbook import Playbook
 
 PROJECTION = "episodes"
+LEARNING = "learning.lock"  # one process at a time learns and dreams
 AGAIN = 16  # turns that a power cut may have taken out of the episodes again
 _AT_ONCE = 256  # texts that are embedded together
 _BETWEEN_TURNS_S = 0.5  # of CPU that learning may take right after a turn; the next one, or the night, goes on
@@ -133,18 +138,31 @@ class Grimoire:
         new = 0
         for turn in applied.unapplied(self.db, PROJECTION, offered):
             trace = medium.load(turn)
-            episode = capture.episode_of(trace, self._is_irreversible, self._question(trace))
-            if episode is not None:
-                self.episodes.add([self._felt(episode)], None, None)
+            self._guarded(turn, partial(self._take_in, trace))
             with self.db.write() as tx:
                 if applied.mark(tx, PROJECTION, turn, trace.closed.isoformat()):
                     self.usefulness.note(turn, trace.memories)
                     new += 1  # once, also if another process takes it in at the same time
         medium.applied(PROJECTION, *offered)
         sight.learn(self.app, self.usefulness.settle(self.facts, self.episodes, self.outcome))
-        if new and self.curator(_BETWEEN_TURNS_S).tick(new):
-            self.learn(_BETWEEN_TURNS_S)
+        if new and CuratorState(self.db, self.app.clock).tick(new, CuratorRules().every):
+            self._guarded("", partial(self.learn, _BETWEEN_TURNS_S))
         return new
+
+    def _take_in(self, trace: Trace) -> None:
+        episode = capture.episode_of(trace, self._is_irreversible, self._question(trace))
+        if episode is not None:
+            self.episodes.add([self._felt(episode)], None, None)
+
+    def _guarded(self, turn: str, work: Callable[[], object]) -> None:
+        """What nobody foresaw in a turn or a memory must not stop the turns after it; it is recorded."""
+        try:
+            work()
+        except StoreError:
+            raise  # busy, or full: the next time
+        except Exception as error:  # noqa: BLE001 -- a border: traces and memories hold what models and owners wrote
+            names = {"error": type(error).__name__, **({"turn": turn} if turn else {})}
+            self.app.audit.append(Entry(NOT_LEARNT, names))
 
     def _question(self, trace: Trace) -> Trace | None:
         """The turn before, if this one answered what it asked back."""
@@ -193,8 +211,8 @@ class Grimoire:
 
     def learn(self, cpu_s: float, embedder: "Embedder | None" = None) -> dict[str, int]:
         """Consolidate, or go on with it; what it did, in numbers."""
-        cycle = self.curator(cpu_s, embedder).run()
-        return dict(cycle.counts)
+        with files.held(self.app.workspace.memory / LEARNING) as mine:
+            return dict(self.curator(cpu_s, embedder).run().counts) if mine else {}  # another process is at it
 
     def _considered(self, heuristics: Sequence[Fact], ticks: int) -> tuple[int, int]:
         report = self.playbook.consider(heuristics, ticks)
@@ -304,7 +322,10 @@ def curate(app: "App", *, now: bool = False) -> Done:
 def dream(app: "App") -> Done:
     """Replay and recombine."""
     seed = int(app.clock.now().timestamp())
-    report = app.grimoire.dreamer().dream(seed, cpu_s=_NIGHT_S)
+    with files.held(app.workspace.memory / LEARNING) as mine:
+        if not mine:
+            return Done("another process is learning")
+        report = app.grimoire.dreamer().dream(seed, cpu_s=_NIGHT_S)
     return Done(
         report.stopped, {name: each for name, each in asdict(report).items() if name not in _NO_COUNTS and each}
     )

@@ -8,8 +8,10 @@ moment between making and protecting them. Does not guarantee anything on file s
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 PRIVATE_FILE = 0o600
@@ -66,6 +68,21 @@ def private_folder(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=PRIVATE_FOLDER)
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Whether this is the only one that has the lock file ``path``, for as long as it lasts. Never waits."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
 
 
 def exchange(one: Path, other: Path) -> bool:

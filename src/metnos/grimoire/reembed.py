@@ -16,9 +16,7 @@ Does not guarantee that it is fast: the embedder sets the pace. The side file is
 """
 
 import contextlib
-import fcntl
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -291,19 +289,13 @@ class _Side:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(folder / LOCK, flags, files.PRIVATE_FILE)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+    with files.held(folder / LOCK) as mine:
+        if not mine:
             raise StoreBusy(
                 "everything is being embedded again already, by another process",
                 fix="Wait until it is done; it can be stopped and goes on later where it was.",
-            ) from error
+            )
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _phase(db: Database) -> str:
