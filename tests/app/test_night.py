@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from executors.hands import give
-from metnos.app import App
+from metnos.app import App, remembering
 from metnos.app import night as building
+from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.executors import index
 from metnos.night.jobs import Night
 from metnos.night.records import State
+from turn.turning import take
 
 JOBS = [
     *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "conversations"),
@@ -103,3 +105,12 @@ def test_a_backup_that_cannot_be_made_fails_and_says_why(equipped: App, clock: M
     equipped.set_setting("backup.folder", str(equipped.workspace.root / "inside"))
     run = building.build(App.open(equipped.workspace, clock)).run_now("backup")
     assert (run.state, run.message) == (State.FAILED, "a backup cannot lie inside the workspace")
+
+
+def test_while_one_process_learns_another_leaves_it_alone(equipped: App) -> None:
+    take(equipped, "how full are the disks?")
+    with files.held(equipped.workspace.memory / remembering.LEARNING) as mine:
+        assert mine
+        assert equipped.grimoire.learn(5.0) == {}
+        assert remembering.dream(equipped).message == "another process is learning"
+    assert equipped.grimoire.learn(5.0)["judged"] == 1

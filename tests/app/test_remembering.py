@@ -27,7 +27,6 @@ from app.remembered import (
 from app.turned import close, pdfs
 from metnos.app import App, keeping, learning, paths, remembering
 from metnos.app.remembering import AGAIN, Grimoire
-from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreBusy
 from metnos.core.workspace import Workspace
@@ -391,13 +390,3 @@ def test_a_mistake_in_learning_does_not_reach_the_turn(app: App, monkeypatch: py
     monkeypatch.setattr(Grimoire, "learn", breaks)
     monkeypatch.setattr(remembering, "CuratorRules", lambda: replace(CuratorRules(), every=1))
     assert take(app, "how full are the disks?").ended.state == "done"
-
-
-def test_while_one_process_learns_another_leaves_it_alone(wise: App) -> None:
-    facts = wise.grimoire.facts.find(count=-1)
-    with files.held(wise.workspace.memory / remembering.LEARNING) as mine:
-        assert mine
-        assert wise.grimoire.learn(5.0) == {}
-        assert remembering.dream(wise).message == "another process is learning"
-    assert wise.grimoire.facts.find(count=-1) == facts
-    assert wise.grimoire.learn(5.0) != {}
