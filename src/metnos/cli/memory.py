@@ -28,6 +28,7 @@ from metnos.grimoire.recall import Memory
 from metnos.law.principal import at_terminal
 
 _LINE = 100
+_LETTERS = 4  # of an id, at least
 _RECENT = 5000  # episodes among which the last letters of an id are enough
 _FIX = "Find it: metnos memory search"
 _YOURS = "says it too; what you wrote yourself only you take out"
@@ -243,6 +244,8 @@ def _whole(of: Episode | Fact) -> dict[str, Any]:
 def _find(app: App, part: str) -> Episode | Fact:
     """The one memory whose id is so, or ends so: of episodes, only the recent ones."""
     wanted = part.strip().upper()
+    if len(wanted) < _LETTERS:  # one letter fits something by chance, and this also serves to forget
+        raise UsageError(f"{part!r} is too short for an id", fix=f"Give at least {_LETTERS} letters. {_FIX}")
     facts = [each for each in app.grimoire.facts.find(standings=tuple(Standing), count=-1) if each.id.endswith(wanted)]
     named = app.grimoire.episodes.get([wanted])
     recent = app.grimoire.episodes.select(Where(), count=_RECENT, newest_first=True) if wanted and not named else ()
