@@ -248,9 +248,9 @@ def _find(app: App, part: str) -> Episode | Fact:
         raise UsageError(f"{part!r} is too short for an id", fix=f"Give at least {_LETTERS} letters. {_FIX}")
     facts = [each for each in app.grimoire.facts.find(standings=tuple(Standing), count=-1) if each.id.endswith(wanted)]
     named = app.grimoire.episodes.get([wanted])
-    recent = app.grimoire.episodes.select(Where(), count=_RECENT, newest_first=True) if wanted and not named else ()
+    recent = app.grimoire.episodes.select(Where(), count=_RECENT, newest_first=True) if not named else ()
     found: list[Episode | Fact] = [*named, *(each for each in recent if each.id.endswith(wanted)), *facts]
-    if not wanted or len(found) != 1:
-        how_many = "more than one" if wanted and found else "no"
+    if len(found) != 1:
+        how_many = "more than one" if found else "no"
         raise UsageError(f"{how_many} memory has an id like {part!r}", fix=_FIX)
     return found[0]
