@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
@@ -46,13 +47,13 @@ def run(data: Path) -> list[Measure]:  # noqa: ARG001 -- needs none
     return at_scale(_EPISODES, _DIM, ENGINES)
 
 
-def at_scale(episodes: int, dim: int, engines: Sequence[str]) -> list[Measure]:
+def at_scale(episodes: int, dim: int, engines: Sequence[str], most_mb: float = _MOST_MB) -> list[Measure]:
     measures: list[Measure] = []
     for engine in engines:
         with scratch.folder() as folder:
             for part in ("fill", "start", "search"):
                 measures += _elsewhere(part, engine, folder, episodes, dim)
-    return measures
+    return [replace(each, limit=most_mb) if each.name.endswith(": RSS") else each for each in measures]
 
 
 def _elsewhere(part: str, engine: str, folder: Path, episodes: int, dim: int) -> list[Measure]:

@@ -25,7 +25,7 @@ from metnos import __version__
 BENCHMARKS = (
     *("store", "audit", "help", "gate", "sandbox", "router", "turn", "llm"),
     *("reach", "fastpath", "fastpath_exact", "mnestome"),
-    *("episodes", "locomo", "supersede", "compress", "forgetting", "memory"),
+    *("episodes", "million", "locomo", "supersede", "compress", "forgetting", "memory"),
 )
 
 LEAST_ROUNDS = 3  # fewer have no median worth the name
