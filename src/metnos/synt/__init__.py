@@ -1,0 +1,1 @@
+"""Synt: from a need to an executor that the owner may approve."""
