@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,12 +15,27 @@ from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
+from metnos.store import db
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 # No deadline: these machines are noisy, and speed is measured in bench/.
 hypothesis_settings.register_profile("metnos", deadline=None, derandomize=bool(os.environ.get("CI")))
 hypothesis_settings.load_profile("metnos")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _unsynced() -> Iterator[None]:
+    """Nothing waits for the disk: only a power cut could tell, and a killed process loses nothing either way."""
+    really = db.pragma
+
+    def pragma(connection: sqlite3.Connection, name: str, value: str) -> None:
+        really(connection, name, "OFF" if name == "synchronous" else value)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(db, "pragma", pragma)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -111,6 +111,8 @@ def test_while_one_process_learns_another_leaves_it_alone(equipped: App) -> None
     take(equipped, "how full are the disks?")
     with files.held(equipped.workspace.memory / remembering.LEARNING) as mine:
         assert mine
-        assert equipped.grimoire.learn(5.0) == {}
+        assert equipped.grimoire.learn(5.0) is None
         assert remembering.dream(equipped).message == "another process is learning"
-    assert equipped.grimoire.learn(5.0)["judged"] == 1
+    cycle = equipped.grimoire.learn(5.0)
+    assert cycle is not None
+    assert cycle.counts["judged"] == 1

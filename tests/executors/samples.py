@@ -141,6 +141,5 @@ def open_shop(root: Path, clock: Clock | None = None, **limits: Any) -> Shop:
         founding.found(workspace, settings, clock)
     seat = founding.take_seat(workspace, settings, clock)
     db = Database(workspace.mnest_db, MIGRATIONS, busy_timeout_s=60, clock=clock)
-    return Shop(
-        workspace, Catalog(workspace, db, seat.audit, seat.signer, clock, settings.executors), seat.audit, clock
-    )
+    catalog = Catalog(workspace, db, seat.audit, seat.signer, clock, settings.executors, lambda _digest: "")
+    return Shop(workspace, catalog, seat.audit, clock)

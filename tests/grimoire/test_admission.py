@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from grimoire.facts_made import START, fact
 from metnos.grimoire import admission
 from metnos.grimoire.admission import AdmissionRules, Factors, Known, Outcome, Weights
-from metnos.grimoire.fact import Kind
+from metnos.grimoire.fact import Kind, Standing
 
 DAY = timedelta(days=1)
 SHARE = st.floats(0, 1)
 FACTORS = st.builds(Factors, SHARE, SHARE, SHARE, SHARE, SHARE)
+NAMES = [each.name for each in fields(Weights)]
 
 
 class TestScore:
@@ -76,13 +77,57 @@ class TestFitting:
         assert fitted == admission.fit([*good, *bad])
         assert admission.score_of(good[0].factors, fitted) > 0.55 > 0.45 > admission.score_of(bad[0].factors, fitted)
 
-    @settings(max_examples=20)
-    @given(st.lists(st.builds(Outcome, FACTORS, st.booleans()), max_size=30))
-    def test_whatever_came_the_weights_stay_within_bounds(self, outcomes: list[Outcome]) -> None:
-        fitted = admission.fit(outcomes)
+    @settings(max_examples=30)
+    @given(st.lists(st.builds(Outcome, FACTORS, st.booleans()), max_size=20), st.sampled_from([1, 10, 250]))
+    def test_whatever_came_the_gate_neither_opens_nor_shuts(self, outcomes: list[Outcome], times: int) -> None:
+        fitted = admission.fit(outcomes * times)
         assert all(0 <= each <= 6 for each in astuple(fitted)[:-1])
         assert abs(fitted.bias) <= 6
+        assert admission.score_of(Factors(1, 0, 1, 1, 1), fitted) < 0.45, "what no episode speaks for"
+        for kind in set(Kind) - {Kind.WARNING}:
+            shown = fact(kind=kind, sources=tuple(f"e{each}" for each in range(10)), episode_count=10)
+            assert admission.judge(shown, Known(), START, AdmissionRules(fitted)).level == 0.6
+
+    @pytest.mark.parametrize("good", [True, False])
+    def test_not_even_a_flood_of_one_sort_opens_it_or_shuts_it(self, good: bool) -> None:
+        fitted = admission.fit([Outcome(Factors(0.6, 0.65, 1, 1, 0.6), good)] * 5000)
+        assert fitted != Weights()
+        assert admission.score_of(Factors(1, 0, 1, 1, 1), fitted) < 0.45
+        assert admission.score_of(Factors(0.5, 1, 1, 1, 0.4), fitted) > 0.55
+
+    @settings(max_examples=20)
+    @given(st.lists(st.builds(Outcome, FACTORS, st.booleans()), max_size=20), st.sets(st.sampled_from(NAMES)))
+    def test_what_is_fixed_stays(self, outcomes: list[Outcome], fixed: set[str]) -> None:
+        start = Weights(bias=-4.0, novelty=0.3)
+        fitted = admission.fit(outcomes * 9, start, fixed)
+        assert all(getattr(fitted, name) == getattr(start, name) for name in fixed)
 
     def test_one_outcome_changes_little(self) -> None:
         fitted = admission.fit([Outcome(Factors(1, 1, 1, 1, 1), False)])
         assert all(abs(new - old) < 0.5 for new, old in zip(astuple(fitted), astuple(Weights()), strict=True))
+
+
+class TestWhatBecameOfIt:
+    @pytest.mark.parametrize(
+        ("helped", "harmed", "standing", "contradicted", "ended", "good"),
+        [
+            (2, 1, Standing.PRUNED, True, False, True),
+            (0, 1, Standing.ACTIVE, False, False, False),
+            (0, 0, Standing.ACTIVE, True, False, None),
+            (1, 1, Standing.ACTIVE, False, False, None),
+            (0, 0, Standing.PRUNED, False, False, False),
+            (0, 0, Standing.EXPIRED, False, False, False),
+            (0, 0, Standing.EXPIRED, False, True, None),
+            (0, 0, Standing.QUARANTINED, True, False, False),
+            (0, 0, Standing.QUARANTINED, False, False, None),
+        ],
+    )
+    def test_it_was_worth_it_or_not_or_nobody_knows(
+        self, helped: int, harmed: int, standing: Standing, contradicted: bool, ended: bool, good: bool | None
+    ) -> None:
+        assert admission.became(helped, harmed, standing, contradicted, ended) is good
+
+    @pytest.mark.parametrize("kept", [None, 1, "abcde", [0.5] * 4, [0.5, 0.5, 0.5, 0.5, "x"], [0.1, 0.2, 0.3, 0.4, 1.5]])
+    def test_what_is_no_factor_is_none(self, kept: object) -> None:
+        assert admission.came_by({admission.CAME_BY: kept}) is None
+        assert admission.came_by({admission.CAME_BY: [0, 0.5, 1.0, 0.5, 1]}) == Factors(0, 0.5, 1, 0.5, 1)

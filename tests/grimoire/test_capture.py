@@ -51,6 +51,13 @@ def test_a_long_argument_is_content_and_stays_in_the_trace() -> None:
     assert made.payload["steps"][0]["args"] == {"to": "/a"}
 
 
+def test_what_a_step_got_from_another_is_marked() -> None:
+    plan = {"steps": [{"executor": "move_files", "args": {"paths": ["{{step1.path}}"], "to": "/a"}}, "cut"]}
+    made = capture.episode_of(trace(plan=plan, steps=(step(executor="move_files", args={"paths": ["/x"], "to": "/a"}),)))
+    assert made is not None
+    assert made.payload["steps"][0]["flowed"] == ["paths"]
+
+
 def test_what_cannot_be_taken_back_is_marked() -> None:
     made = capture.episode_of(trace(), lambda name: name == "move_files")
     assert made is not None

@@ -259,6 +259,17 @@ class TestAskedAgain:
         self.close(medium, "01B", state=state)
         assert medium.asked_again(first) == 0
 
+    def test_what_went_on_after_a_yes_is_the_same_request_and_no_other(self, medium: Medium) -> None:
+        first = self.close(medium, "01A", state=State.WAITING)
+        self.close(medium, "01B", continues="01A", state=State.WAITING)
+        self.close(medium, "01C", continues="01B")
+        assert medium.asked_again(first) == 0
+        later = START + timedelta(hours=1)
+        self.close(medium, "01D", state=State.WAITING, asked=later)
+        self.close(medium, "01E", continues="01D", asked=later)
+        assert medium.asked_again(first) == 1
+        assert medium.asked_again("01D") == 0
+
     def test_what_is_something_else_does_not_count(self, medium: Medium) -> None:
         first, nameless = self.close(medium, "01A"), self.close(medium, "01B", "")
         self.close(medium, "01C", "find <files> in <path>")

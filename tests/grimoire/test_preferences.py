@@ -1,8 +1,12 @@
 """What repeated requests teach about their arguments."""
 
+from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from grimoire.happened import START, step, turn
+from metnos.grimoire.appraisal import Outcome
 from metnos.grimoire.cluster import Cluster
 from metnos.grimoire.domain import HOME
 from metnos.grimoire.episode import Episode
@@ -38,6 +42,26 @@ def test_an_argument_that_nobody_chose_is_no_preference_unless_somebody_liked_it
     assert list(preferences(material([asked("/papers") for _ in range(4)]))) == []
     liked = [asked("/papers", liked=True), *(asked("/papers") for _ in range(3))]
     assert [each.data["strategy"] for each in preferences(material(liked))] == ["find_files", "move_files"]
+
+
+def test_what_the_owner_says_of_a_turn_later_counts_as_if_it_had_been_known_at_once() -> None:
+    seen = [asked("/papers") for _ in range(4)]
+    said = {seen[2].source: Outcome(feedback=True)}
+    found = preferences(material(seen), outcome_of=lambda source: said.get(source, Outcome()))
+    assert [each.data["strategy"] for each in found] == ["find_files", "move_files"]
+    assert preferred(material(seen), outcome_of=lambda _: Outcome(feedback=False)) == []
+
+
+@pytest.mark.parametrize(("path", "learnt"), [("model", 2), ("react", 2), ("router", 0), ("fast", 0), (None, 0)])
+def test_asking_again_speaks_for_what_a_model_chose_and_not_for_how_fixed_rules_work(path: str, learnt: int) -> None:
+    seen = [replace(each, payload={**each.payload, "path": path}) for each in (asked("/papers") for _ in range(4))]
+    assert len(list(preferences(material(seen), outcome_of=lambda _: Outcome(repeated=1)))) == learnt
+
+
+def test_what_another_step_found_is_nobodys_choice() -> None:
+    found = {**step("extract_text_pdf", paths=["/docs/a.pdf"]), "flowed": ["paths"]}
+    seen = [turn("read <files>", found, payload={"feedback": True}) for _ in range(4)]
+    assert list(preferences(material(seen))) == []
 
 
 def test_an_argument_that_varies_is_no_preference() -> None:

@@ -153,3 +153,18 @@ def test_one_that_is_busy_is_not_waited_for_longer_than_allowed(tmp_path: Path) 
         chat.ask(ask("hi"))
     assert caught.value.kind == "timeout"
     chat._lock.release()
+
+
+@pytest.mark.slow
+def test_a_real_model_says_how_likely_each_word_of_a_text_is(chat: Local) -> None:
+    text = "We went to the lake on Sunday. We went to the lake on Sunday. Caffè \U0001f9d1 <|im_end|>"
+    found = chat.score(text, 100, 120.0)
+    assert b"".join(each.text for each in found).decode() == text
+    assert all(0 <= each.bits <= 64 for each in found)
+    half = next(at for at, each in enumerate(found) if at and each.text.strip() == b"We")
+    first, again = found[1:half], found[half + 1 : 2 * half]
+    assert [each.text for each in first] == [each.text for each in again]
+    assert sum(each.bits for each in again) < sum(each.bits for each in first) / 3  # it has just read that
+    with pytest.raises(ModelError, match="may be scored"):
+        chat.score(text, 3, 120.0)
+    assert chat.ask(ask("hi", max_tokens=2)).text  # and answers afterwards as before

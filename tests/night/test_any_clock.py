@@ -52,7 +52,7 @@ class AnyClock(RuleBasedStateMachine):
 
     def start(self) -> None:
         """As a new process would: it remembers nothing."""
-        jobs = tuple(Job(name, name, lambda name=name: self.work(name)) for name in NAMES)  # type: ignore[misc]
+        jobs = tuple(Job(name, name, lambda _, name=name: self.work(name)) for name in NAMES)  # type: ignore[misc]
         self.night = Night(
             Parts(
                 jobs, self.runs, Notices(self.db, self.clock), File(self.folder), self.clock, self.at, self.zone,

@@ -11,7 +11,7 @@ import pytest
 from metnos.core.clock import MovableClock
 from metnos.core.errors import DaemonError, StoreError, UsageError
 from metnos.night import schema
-from metnos.night.jobs import Active, Done, Job, Night, Parts
+from metnos.night.jobs import Active, Done, Job, Night, Parts, Watcher
 from metnos.night.notices import News, Notice, Notices
 from metnos.night.records import Run, Runs, State
 from metnos.night.reminders import File
@@ -38,7 +38,7 @@ class House:
     halted: str | None = None
 
     def job(self, name: str) -> Job:
-        def run() -> Done:
+        def run(_: Watcher) -> Done:
             self.ran.append(name)
             return self.work.get(name, Done)()
 

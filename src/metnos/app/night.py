@@ -8,7 +8,7 @@ from metnos.app import ageing, learning, paths, remembering, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.night import backups, desktop, reminders
-from metnos.night.jobs import Done, Job, Night, Parts
+from metnos.night.jobs import Done, Job, Night, Parts, Watcher
 from metnos.night.notices import News, Notice, Notices
 from metnos.night.records import Runs
 from metnos.night.schedule import read_hour
@@ -38,26 +38,29 @@ def build(app: App, log: Log = lambda _: None) -> Night:
 
 def jobs(app: App) -> tuple[Job, ...]:
     """What is done every night, in this order: first what brings records up to date, last what copies them."""
+
+    def short(name: str, what: str, work: Callable[[App], Done]) -> Job:
+        return Job(name, what, lambda _watcher: work(app))  # over before anybody would want it to stop
+
+    def long(name: str, what: str, work: Callable[[App, Watcher], Done]) -> Job:
+        return Job(name, what, partial(work, app))
+
     found = [
-        Job("catch_up", "catching up on what turns left to do", partial(_catch_up, app)),
-        Job("embedder", "checking what texts are compared by", partial(remembering.check_embedder, app)),
-        Job("ager", "letting the mnestome age", partial(ageing.job, app)),
-        Job("curator", "learning from what happened", partial(remembering.curate, app)),
-        Job("dream", "dreaming", partial(remembering.dream, app)),
-        Job("fast_paths", "judging fast paths", partial(paths.nightly, app)),
-        Job(
-            "multi_tool_promote",
-            "looking for sequences that deserve an executor",
-            partial(paths.promote_pipelines, app),
-        ),
-        Job("conversations", "summarising old conversations", partial(_retain, app)),
-        Job("uses", "forgetting old uses of executors", partial(_forget_uses, app)),
-        Job("undo", "forgetting what is too old to be undone", partial(_prune_undo, app)),
-        Job("executors", "verifying every executor", partial(_verify_executors, app)),
-        Job("audit", "proving the audit", partial(_verify_audit, app)),
+        short("catch_up", "catching up on what turns left to do", _catch_up),
+        short("embedder", "checking what texts are compared by", remembering.check_embedder),
+        short("ager", "letting the mnestome age", ageing.job),
+        long("curator", "learning from what happened", remembering.curate),
+        long("dream", "dreaming", remembering.dream),
+        short("fast_paths", "judging fast paths", paths.nightly),
+        short("multi_tool_promote", "looking for sequences that deserve an executor", paths.promote_pipelines),
+        short("conversations", "summarising old conversations", _retain),
+        short("uses", "forgetting old uses of executors", _forget_uses),
+        short("undo", "forgetting what is too old to be undone", _prune_undo),
+        short("executors", "verifying every executor", _verify_executors),
+        short("audit", "proving the audit", _verify_audit),
     ]
     if app.settings.night.backup:
-        found.append(Job("backup", "backing up the workspace", partial(_backup, app)))
+        found.append(short("backup", "backing up the workspace", _backup))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from metnos.app import sight
+from metnos.app import sight, weighing
 from metnos.app.paths import NOT_LEARNT
 from metnos.core import files
 from metnos.core.errors import ModelError, StoreError
@@ -31,7 +31,7 @@ from metnos.grimoire.trace import State, Trace
 from metnos.grimoire.usefulness import Usefulness
 from metnos.grimoire.vectored import OfEpisodes, OfFacts, Vectored
 from metnos.law.audit_line import Entry
-from metnos.night.jobs import Done
+from metnos.night.jobs import NOBODY, Done, Watcher
 from metnos.night.notices import News
 from metnos.store import applied
 from metnos.store.db import Database
@@ -42,17 +42,22 @@ from metnos.turn.reminding import Reminding, asks
 if TYPE_CHECKING:
     from metnos.app.house import App
     from metnos.core.embedding import Embedder
-    from metnos.grimoire.curator import Curator
+    from metnos.grimoire.curator import Curator, Cycle
     from metnos.grimoire.dream import Dreamer
     from metnos.grimoire.health import EmbeddingHealth
+    from metnos.grimoire.learning import Think
     from metnos.grimoire.playbook import Playbook
 
 PROJECTION = "episodes"
 LEARNING = "learning.lock"  # one process at a time learns and dreams
+BUSY = "another process is learning"
+OUT_OF_TIME = "its time was used up, and the next run goes on"
+STOPPED = "it was stopped, and the next run goes on"
 AGAIN = 16  # turns that a power cut may have taken out of the episodes again
 _AT_ONCE = 256  # texts that are embedded together
 _BETWEEN_TURNS_S = 0.5  # of CPU that learning may take right after a turn; the next one, or the night, goes on
 _NIGHT_S = 120.0
+_NIGHTLY = 20_000  # texts that are embedded in one night: minutes with a slow embedder
 _UNANSWERED = 30  # times that the same may have been asked in vain and what answers it is still found
 _ADVICE = 200  # facts that may be about one plan
 _NO_COUNTS = frozenset({"seed", "stopped", "cpu_s"})
@@ -79,7 +84,8 @@ class Grimoire:
     @cached_property
     def facts(self) -> Facts:
         clock = self.app.clock
-        return Facts(self.db, clock, UlidMaker(clock), happenings.tell(self.db, clock))
+        gate = weighing.fitting(self.app, self.db).rules
+        return Facts(self.db, clock, UlidMaker(clock), happenings.tell(self.db, clock), gate=gate)
 
     @cached_property
     def mood(self) -> Mood:
@@ -104,7 +110,9 @@ class Grimoire:
     def usefulness(self) -> Usefulness:
         return Usefulness(self.db, self.app.clock)
 
-    def curator(self, cpu_s: float, embedder: "Embedder | None" = None) -> "Curator":
+    def curator(
+        self, cpu_s: float, embedder: "Embedder | None" = None, think: "Think | None" = None
+    ) -> "Curator":
         """Who consolidates, with so many seconds."""
         from metnos.grimoire.curator import Curator, Numbers
 
@@ -118,6 +126,7 @@ class Grimoire:
             outcome_of=self.outcome,
             playbook=self._considered,
             embedder=embedder,
+            think=think,
             numbers=Numbers(curator=CuratorRules(cpu_s=cpu_s)),
         )
 
@@ -209,10 +218,21 @@ class Grimoire:
 
     # -- learning
 
-    def learn(self, cpu_s: float, embedder: "Embedder | None" = None) -> dict[str, int]:
-        """Consolidate, or go on with it; what it did, in numbers."""
+    def learn(
+        self,
+        cpu_s: float,
+        embedder: "Embedder | None" = None,
+        watcher: Watcher = NOBODY,
+        think: "Think | None" = None,
+    ) -> "Cycle | None":
+        """Consolidate, or go on with it; nothing if another process is at it."""
+        new = self.episodes.last_seq() - CuratorState(self.db, self.app.clock).place().judged
+
+        def progress(what: str, done: int, of: int) -> None:
+            watcher.progress(what, done, max(done, min(of, new)) if what == "judging" else of)
+
         with files.held(self.app.workspace.memory / LEARNING) as mine:
-            return dict(self.curator(cpu_s, embedder).run().counts) if mine else {}  # another process is at it
+            return self.curator(cpu_s, embedder, think).run(stop=watcher.stop, progress=progress) if mine else None
 
     def _considered(self, heuristics: Sequence[Fact], ticks: int) -> tuple[int, int]:
         report = self.playbook.consider(heuristics, ticks)
@@ -299,36 +319,59 @@ def _is_unanswered(memory: Memory) -> bool:
 # -- the night
 
 
-def curate(app: "App", *, now: bool = False) -> Done:
-    """Work out what is new, then consolidate if enough has happened, or if it is to be ``now``."""
-    from metnos.app import keeping
+def curate(app: "App", watcher: Watcher = NOBODY, *, now: bool = False) -> Done:
+    """Work out what is new, then consolidate if enough has happened, or if it is to be ``now``.
+
+    Each part can be stopped, and the next run goes on with it.
+    """
+    from metnos.app import keeping, thinking
     from metnos.grimoire import reembed
 
-    counts: dict[str, int] = {}
+    counts, message = dict[str, int](), ""
     try:
         if reembed.unfinished(app.workspace.memory) and app.embedder is not None:
             keeping.embed_anew(app, lambda *_: None, again=False)  # somebody began it, and was interrupted
-        embedder = app.grimoire.meant(most=20_000)
+        embedder = _worked_out(app, watcher)
     except ModelError:
         embedder = None  # the check of the embedder says so; words are enough to learn from
-    if now or app.grimoire.curator(_NIGHT_S).due():
-        counts |= app.grimoire.learn(_NIGHT_S, embedder)
-    counts |= {"read": sight.read(app)}
-    app.grimoire.episodes.tend()
-    keeping.ask_consent(app)
-    return Done(counts=counts)
+    think = thinking.of(app, watcher.stop)
+    every = 1 if think else CuratorRules().every  # what a model is to think about is not left until it is old
+    if not watcher.stop() and (now or CuratorState(app.grimoire.db, app.clock).due(every)):
+        cycle = app.grimoire.learn(_NIGHT_S, embedder, watcher, think)
+        counts |= {**(cycle.counts if cycle else {}), **(think.counts if think else {})}
+        message = BUSY if cycle is None else OUT_OF_TIME if cycle.why == "cpu" else think.message if think else ""
+    if not watcher.stop():
+        counts |= {"read": sight.read(app)}
+        app.grimoire.episodes.tend(watcher.stop)
+        keeping.ask_consent(app)
+    stopped = watcher.stop()
+    return Done(STOPPED if stopped else message, counts, stopped=stopped)
 
 
-def dream(app: "App") -> Done:
-    """Replay and recombine."""
+def _worked_out(app: "App", watcher: Watcher) -> "Embedder | None":
+    """The embedder, after what came in since was embedded: a part at a time, and at most so much in one night."""
+    grimoire = app.grimoire
+    embedder, stores = grimoire.meant(most=0), grimoire.vectored.values()
+    if embedder is None or any(store.space not in (None, embedder.space) for store in stores):
+        return embedder  # there is none; or another one made what is there
+    done, of = 0, min(_NIGHTLY, sum(len(store.missing(_NIGHTLY)) for store in stores))
+    while done < of and not watcher.stop() and (more := grimoire.embed_missing(embedder, _AT_ONCE)):
+        done += more
+        watcher.progress("embedding", min(done, of), of)
+    return embedder
+
+
+def dream(app: "App", watcher: Watcher = NOBODY) -> Done:
+    """Replay and recombine, or go on with a dream that was interrupted."""
     seed = int(app.clock.now().timestamp())
     with files.held(app.workspace.memory / LEARNING) as mine:
         if not mine:
-            return Done("another process is learning")
-        report = app.grimoire.dreamer().dream(seed, cpu_s=_NIGHT_S)
-    return Done(
-        report.stopped, {name: each for name, each in asdict(report).items() if name not in _NO_COUNTS and each}
-    )
+            return Done(BUSY)
+        dreamer = app.grimoire.dreamer()
+        report = dreamer.dream(seed, cpu_s=_NIGHT_S, stop=watcher.stop, progress=watcher.progress)
+    counts = {name: each for name, each in asdict(report).items() if name not in _NO_COUNTS and each}
+    message = {"asked": STOPPED, "cpu": OUT_OF_TIME}.get(report.stopped, "")
+    return Done(message, counts, stopped=report.stopped == "asked")
 
 
 def check_embedder(app: "App") -> Done:

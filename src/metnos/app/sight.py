@@ -8,17 +8,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from metnos.context import quality
 from metnos.context.blocks import Kind
 from metnos.context.budgets import Task
 from metnos.context.quality import Quality, Shown, Signal
 from metnos.context.surprisal import Surprisal, general
+from metnos.context.surprisal_model import Scorer
 from metnos.context.tokens import Tokens, estimated, of_file
 from metnos.core import files
 from metnos.core.clock import to_text
-from metnos.core.errors import StoreError
+from metnos.core.errors import ModelError, StoreError
 from metnos.grimoire import recall_rules
 from metnos.grimoire.episode import Where
 from metnos.grimoire.trace import Trace
@@ -38,8 +39,13 @@ _PUT = "INSERT OR REPLACE INTO progress (name, value, ts) VALUES (?, ?, ?)"
 
 def sight(app: "App") -> Sight:
     """How what a model sees is put together here."""
-    main = app.settings.models.main
-    return Sight(main.context, partial(_tokens, app), partial(_surprise, app), lambda task: _factors(app, task))
+    return Sight(
+        app.settings.models.main.context,
+        partial(_tokens, app),
+        partial(_surprise, app),
+        lambda task: _factors(app, task),
+        scorer=partial(_scorer, app),
+    )
 
 
 def rules(app: "App") -> "Rules":
@@ -92,6 +98,21 @@ def forget_words(app: "App") -> None:
 def _tokens(app: "App") -> Tokens:
     chat = app.models.tier("main")
     return of_file(chat.file) if isinstance(chat, Local) else estimated()
+
+
+def _scorer(app: "App") -> Scorer | None:
+    """The language model that says what is telling, if the owner wants one to. Only one that Metnos runs itself can."""
+    context = app.settings.context
+    if context.surprisal != "model":
+        return None
+    chat = app.models.tier("main")
+    if not isinstance(chat, Local):
+        return Scorer("a local model", _cannot_score, lambda _: 0, context.scored)
+    return Scorer(chat.name, chat.score, _tokens(app).count, context.scored)
+
+
+def _cannot_score(_text: str, _most: int, _seconds: float) -> NoReturn:
+    raise ModelError("models.main is not a local model", kind="none", fix="Set context.surprisal to ngram.")
 
 
 def _surprise(app: "App") -> Surprisal:

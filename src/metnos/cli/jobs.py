@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from metnos.app import night as building
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, INTERRUPTED, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, note, print_json, print_table
+from metnos.cli.stopping import watched
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
-from metnos.night.jobs import Night, Outlook
+from metnos.night.jobs import Night, Outlook, Watcher
 from metnos.night.records import Run, State
 from metnos.night.schedule import Verdict
 
@@ -53,13 +54,16 @@ def list_(choice: Choice, as_json: bool) -> None:
 def run(choice: Choice, name: str | None, whole: bool, as_json: bool) -> int:
     """Run jobs now, also without the daemon: NAME, all of them, or else what is due.
 
-    What is running elsewhere already is not run a second time.
+    What is running elsewhere already is not run a second time. Ctrl-C stops a long one at its next safe place; the next
+    run goes on with it.
     """
     if name is not None and whole:
         raise UsageError("name a job, or say --night, not both")
     app = open_app(choice)
     try:
-        made = _run(building.build(app), name, whole, app.clock.now())
+        with watched(shows=not as_json) as watcher:
+            made = _run(building.build(app), name, whole, app.clock.now(), watcher)
+            stopped = watcher.stop()
     finally:
         app.close()
     if as_json:
@@ -67,7 +71,10 @@ def run(choice: Choice, name: str | None, whole: bool, as_json: bool) -> int:
     elif made:
         _show(made)
     else:
-        click.echo("Nothing is due.")
+        click.echo("Nothing was done." if stopped else "Nothing is due.")
+    if stopped:
+        note("it was stopped; what is done is kept, and the same command goes on with the rest")
+        return INTERRUPTED
     return FINE if all(each.state is State.DONE for each in made) else FAILED
 
 
@@ -88,10 +95,10 @@ def log(choice: Choice, count: int, as_json: bool) -> None:
         click.echo("Nothing ran yet.")
 
 
-def _run(night: Night, name: str | None, whole: bool, now: datetime) -> list[Run]:
+def _run(night: Night, name: str | None, whole: bool, now: datetime, watcher: Watcher) -> list[Run]:
     if name is not None:
-        return [night.run_now(name)]
-    return night.run_all() if whole else night.tick(now)
+        return [night.run_now(name, watcher)]
+    return night.run_all(watcher) if whole else night.tick(now, watcher.stop, watcher.progress)
 
 
 def _show(runs: list[Run]) -> None:

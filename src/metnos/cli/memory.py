@@ -7,6 +7,7 @@ import click
 
 from metnos.app import App, keeping
 from metnos.cli import Choice
+from metnos.cli.memory_fit import fit
 from metnos.cli.memory_keep import KEEPING, told
 from metnos.cli.opening import open_app
 from metnos.cli.output import (
@@ -166,7 +167,7 @@ def stats(choice: Choice, as_json: bool) -> None:
     print_table(("what", "how much"), list(found.items()))
 
 
-for command in KEEPING:
+for command in (*KEEPING, fit):
     memory.add_command(command)
 
 

@@ -6,12 +6,15 @@ from pathlib import Path
 import click
 
 from metnos.app import keeping, remembering
-from metnos.cli import Choice
+from metnos.cli import FINE, INTERRUPTED, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, json_option, note, print_json, say
 from metnos.cli.progress import Counting
+from metnos.cli.stopping import watched
 from metnos.core.clock import to_text
-from metnos.core.errors import UsageError
+from metnos.core.errors import StoreBusy, UsageError
+from metnos.grimoire.curator_rules import RULES
+from metnos.night.jobs import Done
 
 _NOUNS = {
     "episodes": "episode",
@@ -116,30 +119,60 @@ def reembed(choice: Choice, again: bool) -> None:
 @click.command()
 @json_option
 @click.pass_obj
-def learn(choice: Choice, as_json: bool) -> None:
-    """Learn from what happened now, instead of after fifty turns or by night."""
+def learn(choice: Choice, as_json: bool) -> int:
+    """Learn from what happened now, instead of after fifty turns or by night. Can be stopped, and goes on later."""
     app = open_app(choice)
-    counts = remembering.curate(app, now=True).counts
-    if as_json:
-        print_json(counts)
-        return
+    with watched(shows=not as_json) as watcher:
+        done = _unless_busy(remembering.curate(app, watcher, now=True))
+    counts = done.counts
     judged, verified = counts.get("judged", 0), counts.get("verified", 0)
     learnt = told({name: counts.get(name, 0) for name in _LEARNT})
-    if judged:
-        click.echo(f"Looked at {counted(judged, 'new episode')}; {verified or 'none'} of them can be learnt from.")
-    click.echo(f"Learnt: {learnt}" if learnt else "There was nothing new to learn.")
+    if as_json:
+        print_json(dict(counts) | {"finished": _is_whole(done)})
+    else:
+        if judged:
+            click.echo(f"Looked at {counted(judged, 'new episode')}; {verified or 'none'} of them can be learnt from.")
+        nothing = "There was nothing new to learn." if _is_whole(done) else "Nothing was learnt yet."
+        click.echo(f"Learnt: {learnt}" if learnt else nothing)
+        if judged >= RULES.judged and _is_whole(done):
+            note("that was as much as is learnt from at once; there may be more: metnos memory learn")
+    return _ended(done, "metnos memory learn")
 
 
 @click.command()
 @json_option
 @click.pass_obj
-def dream(choice: Choice, as_json: bool) -> None:
+def dream(choice: Choice, as_json: bool) -> int:
     """Dream now: replay what happened, and ask what else could have been. Nothing is ever done in a dream."""
-    done = remembering.dream(open_app(choice))
+    app = open_app(choice)
+    with watched(shows=not as_json) as watcher:
+        done = _unless_busy(remembering.dream(app, watcher))
     if as_json:
-        print_json(dict(done.counts))
-        return
-    click.echo(f"Dreamt: {told(done.counts)}" if told(done.counts) else "There was nothing to dream of.")
+        print_json(dict(done.counts) | {"finished": _is_whole(done)})
+    else:
+        nothing = "There was nothing to dream of." if _is_whole(done) else "Nothing was dreamt yet."
+        click.echo(f"Dreamt: {told(done.counts)}" if told(done.counts) else nothing)
+    return _ended(done, "metnos memory dream")
+
+
+def _unless_busy(done: Done) -> Done:
+    if done.message == remembering.BUSY:
+        raise StoreBusy("another process is learning or dreaming right now", fix="Wait until it is done, or stop it.")
+    return done
+
+
+def _is_whole(done: Done) -> bool:
+    return not done.stopped and done.message != remembering.OUT_OF_TIME
+
+
+def _ended(done: Done, again: str) -> int:
+    """Say why it ended before its end, and how it goes on."""
+    if not _is_whole(done):
+        why = "it was stopped" if done.stopped else "its time was used up"
+        note(f"{why}; what is done is kept, and this goes on with the rest: {again}")
+    elif done.message:
+        note(done.message)
+    return INTERRUPTED if done.stopped else FINE
 
 
 @click.command()

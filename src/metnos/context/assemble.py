@@ -8,8 +8,8 @@ order (`metnos.context.order`), the stable ones as a frame (`metnos.context.fram
 Rules (property-tested): the prompt and the reserve for the reply fit the window by the given count, else `ModelError`
 says so; nothing from outside is in the system prompt or stands unfenced; a stable block is shortened without regard to
 the question or to what others need, else it would change with every call. The record says for every block what it had,
-what it may have and what it got. Does not ask a model, read a clock or keep anything: the caller keeps the record and
-the frame's key.
+what it may have and what it got. Does not keep anything: the caller keeps the record and the frame's key. Asks a model,
+if at all, only by way of ``asked``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from metnos.context.blocks import SYSTEM, Block, Kind, counter
 from metnos.context.budgets import Allocation
 from metnos.context.compress import Count, compress_parts
 from metnos.context.frames import Frame, Key, Stable
-from metnos.context.surprisal import Surprisal
+from metnos.context.surprisal import Telling
 from metnos.context.table import table
 from metnos.context.tokens import PER_MESSAGE
 from metnos.core.errors import ModelError
@@ -49,7 +49,7 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Record:
     """What one call was sent, in figures. ``cached``: the share that begins like the call before it; ``fresh`` says why
-    the prefix was sent anew, and is empty if it was not."""
+    the prefix was sent anew, and is empty if it was not; ``scored``, who said what is telling, if a model was asked."""
 
     task: str
     phase: str
@@ -59,6 +59,7 @@ class Record:
     cached: float
     fresh: str
     entries: tuple[Entry, ...]
+    scored: str = ""
 
     @property
     def kinds(self) -> frozenset[Kind]:
@@ -90,9 +91,10 @@ class Record:
             for each in self.entries
         ]
         frame = f"prefix sent anew: {self.fresh}" if self.fresh else "prefix as before"
+        scored = f"; {self.scored}" if self.scored else ""
         return (
             f"{table(rows)}\n{self.tokens} tokens of {self.window}, {self.reserve} kept for the reply; "
-            f"{100 * self.cached:.0f} % as in the call before ({frame}); task {self.task}, phase {self.phase}"
+            f"{100 * self.cached:.0f} % as in the call before ({frame}); task {self.task}, phase {self.phase}{scored}"
         )
 
 
@@ -124,14 +126,19 @@ def assemble(
     *,
     question: str,
     count: Count,
-    model: Surprisal,
+    model: Telling,
+    asked: Telling | None = None,
     key: Key | None = None,
 ) -> Assembled:
-    """One call's context. ``key`` is what the call before gave to keep; without it everything is sent anew."""
+    """One call's context. ``key`` is what the call before gave to keep; without it everything is sent anew.
+
+    ``asked`` says what is telling instead of ``model``, but not of stable blocks: it may say otherwise the next time.
+    """
     arranged = order.arranged([block for block in blocks if block.text.strip()])
     shares = _shares(arranged, allocation, count)
     made = [
-        _made(block, share, allocation, question, count, model) for block, share in zip(arranged, shares, strict=True)
+        _made(block, share, allocation, question, count, model if block.stable else asked or model)
+        for block, share in zip(arranged, shares, strict=True)
     ]
     system = "\n\n".join(each.text for each in made if _in_system(each.block))
     stable = _named([each for each in made if _in_prefix(each.block) and each.text])
@@ -181,7 +188,7 @@ def _shares(blocks: Sequence[Block], allocation: Allocation, count: Count) -> li
     return shares
 
 
-def _made(block: Block, share: int, allocation: Allocation, question: str, count: Count, model: Surprisal) -> _Made:
+def _made(block: Block, share: int, allocation: Allocation, question: str, count: Count, model: Telling) -> _Made:
     whole = block.shown(block.text)
     had = count(whole)
     allowed = allocation.blocks.get(block.kind, 0)

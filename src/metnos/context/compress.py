@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from metnos.context.pieces import Piece, pieces, sentences
-from metnos.context.surprisal import Surprisal, Word
+from metnos.context.surprisal import Telling, Word
 
 Count = Callable[[str], int]
 
@@ -31,9 +31,6 @@ class Rules:
     question: float = 24.0  # what having all of the question's words is worth, where a mean sentence's bits are one
     around: float = 0.8  # of nearness: how much the part as a whole counts, beside the sentence itself
     prior: float = 1.0  # what the caller's weight of a part is worth: it decides where the question does not
-    alone: float = (
-        0.75  # of a word's bits: those that it has by itself, beside those that it has after the words before
-    )
     digit_bits: float = 12.0  # that anything with a digit has at least: a date is expected and still the answer
     most_bits: float = 24.0  # of one word: a longer string of letters is not more telling
 
@@ -69,7 +66,7 @@ class _Item:
     cost: int
 
 
-def compress(text: str, target: int, *, question: str = "", count: Count, model: Surprisal, seen: bool = False) -> str:
+def compress(text: str, target: int, *, question: str = "", count: Count, model: Telling, seen: bool = False) -> str:
     """``text`` in at most ``target`` tokens. ``seen``: the model was made with this text among others."""
     (only,) = compress_parts([Part(text)], target, question=question, count=count, model=model, seen=seen)
     return only.text
@@ -82,7 +79,7 @@ def compress_parts(
     question: str = "",
     count: Count,
     apiece: Count | None = None,
-    model: Surprisal,
+    model: Telling,
     seen: bool = False,
     rules: Rules = DEFAULT,
 ) -> tuple[Shortened, ...]:
@@ -109,21 +106,21 @@ def _items(
     parts: Sequence[Part],
     groups: Sequence[Sequence[Sequence[Piece]]],
     count: Count,
-    model: Surprisal,
+    model: Telling,
     seen: bool,
     rules: Rules,
 ) -> list[_Item]:
     found: list[_Item] = []
     costs: dict[str, int] = {}
-    alone: dict[str, float] = {}
     number = 0
+    scored = model.scores([part.text for part in parts], seen=seen)
     for place, (part, group) in enumerate(zip(parts, groups, strict=True)):
-        words = deque(model.score(part.text, seen=seen))
+        words = deque(scored[place])
         for sentence in group:
             for piece in sentence:
                 bits = 0.0
                 while words and words[0].start < piece.end:
-                    bits += _bits(part.text, words.popleft(), alone, model, rules)
+                    bits += _bits(part.text, words.popleft(), rules)
                 text = part.text[piece.start : piece.end]
                 if text not in costs:
                     costs[text] = max(count(f" {text}"), 1)
@@ -132,14 +129,9 @@ def _items(
     return found
 
 
-def _bits(text: str, word: Word, alone: dict[str, float], model: Surprisal, rules: Rules) -> float:
-    """How much a word tells: mostly by itself, partly after the words before it."""
-    said = text[word.start : word.end]
-    if said not in alone:
-        alone[said] = model.information(said)
-    bits = rules.alone * alone[said] + (1 - rules.alone) * word.bits
-    least = rules.digit_bits if any(char.isdecimal() for char in said) else 0.0
-    return max(min(bits, rules.most_bits), least)
+def _bits(text: str, word: Word, rules: Rules) -> float:
+    least = rules.digit_bits if any(char.isdecimal() for char in text[word.start : word.end]) else 0.0
+    return max(min(word.bits, rules.most_bits), least)
 
 
 def _worth(
@@ -147,7 +139,7 @@ def _worth(
     groups: Sequence[Sequence[Sequence[Piece]]],
     items: Sequence[_Item],
     question: str,
-    model: Surprisal,
+    model: Telling,
     rules: Rules,
 ) -> list[float]:
     """What each sentence is worth: how telling it is, how near to the question, and the weight of its part."""
@@ -287,7 +279,7 @@ _WORD = re.compile(r"[^\W_]+")
 _DULL = 7.0  # bits: what is in every text says nothing about any; the usual function words have two to seven
 
 
-def _asked(question: str, model: Surprisal) -> _Asked:
+def _asked(question: str, model: Telling) -> _Asked:
     words = dict.fromkeys(found.group() for found in _WORD.finditer(question))
     telling = {_folded(word): max(model.information(word) - _DULL, 0.0) for word in words}
     total = sum(telling.values())

@@ -3,7 +3,8 @@
 Words after the two words before them; a word that is not known, by its letters after the three before. The bits of a
 text are what it costs to tell somebody who has read all that the agent has: what costs little can be left out first.
 
-Rules: no language model is needed, and none is asked. `general` is what a new agent starts with: everyday sentences
+Rules: no language model is needed, and none is asked (`metnos.context.surprisal_model` does, where the owner wants it;
+both are a `Telling`). `general` is what a new agent starts with: everyday sentences
 (``general.txt`` beside this file, English and Italian) and the built-in executors' own descriptions; whatever the agent
 captures is added to it. Memory is bounded (some 6 MB), and when it is `full` it is made anew from what is recent. What
 is kept holds no words (`metnos.context.ngrams`). Does not guarantee that a surprising word matters, nor that an
@@ -13,10 +14,11 @@ expected one does not: that is for the question to say (`metnos.context.compress
 import math
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from typing import Protocol
 
 from metnos.context.ngrams import Ngrams
 
@@ -28,6 +30,7 @@ _UNSEEN_LETTER = 1 / 0x110000  # any code point
 _HARDLY = 2.0**-24  # how likely the spelling is of a word that is known: what it adds to what was counted is nothing
 _END = 2  # of a word; letters are numbered from their code points on
 _FIRST_LETTER = 3
+_BY_ITSELF = 0.75  # of what a word tells; chosen by `bench compress`: two words before it are not much to go by
 _LONGEST = 48  # letters of one word that are looked at; what is longer is no word
 _CHECKED = 200_000  # symbols after which the tables are looked at again
 _MAGIC = b"metnos-surprisal-1\n"
@@ -42,6 +45,26 @@ class Word:
     start: int
     end: int
     bits: float
+
+
+class Telling(Protocol):
+    """Whoever says how telling words are."""
+
+    def scores(self, texts: Sequence[str], *, seen: bool = False) -> list[tuple[Word, ...]]:
+        """Every word of each text, in order, with how much it tells; what all of these tell can be compared.
+
+        ``seen``: these very texts are among what was counted, and are scored as if they were not.
+        """
+        ...
+
+    def information(self, word: str) -> float:
+        """The bits of one word by itself."""
+        ...
+
+
+def words_of(text: str) -> list[tuple[int, int]]:
+    """Where the words and signs of a text stand: everything in it but blanks, in order."""
+    return [(each.start(), each.end()) for each in _TOKEN.finditer(text)]
 
 
 class Surprisal:
@@ -70,7 +93,7 @@ class Surprisal:
         for text in texts:
             if self._full:
                 break
-            words = [text[found.start() : found.end()].casefold() for found in _TOKEN.finditer(text)]
+            words = [text[start:end].casefold() for start, end in words_of(text)]
             symbols = [_symbol(word) for word in words]
             for word, symbol in zip(words, symbols, strict=True):
                 if not self._alone.often(symbol):  # by kinds of words, not by how often each is used
@@ -83,9 +106,28 @@ class Surprisal:
             done += 1
         return done
 
+    def scores(self, texts: Sequence[str], *, seen: bool = False) -> list[tuple[Word, ...]]:
+        return self.blended(texts, [self.score(text, seen=seen) for text in texts], _BY_ITSELF)
+
+    def blended(
+        self, texts: Sequence[str], scored: Sequence[Sequence[Word]], by_itself: float
+    ) -> list[tuple[Word, ...]]:
+        """How much words tell: this share of what they do by themselves, and the rest after the words before them."""
+        known: dict[str, float] = {}
+
+        def tells(said: str, word: Word) -> Word:
+            if said not in known:
+                known[said] = self.information(said)
+            return Word(word.start, word.end, by_itself * known[said] + (1 - by_itself) * word.bits)
+
+        return [
+            tuple(tells(text[word.start : word.end], word) for word in found)
+            for text, found in zip(texts, scored, strict=True)
+        ]
+
     def score(self, text: str, *, seen: bool = False) -> tuple[Word, ...]:
         """Every word with its bits. ``seen``: this very text was counted, and is scored as if it had not been."""
-        found = [(each.start(), each.end()) for each in _TOKEN.finditer(text)]
+        found = words_of(text)
         words = [text[start:end].casefold() for start, end in found]
         known: dict[tuple[str, bool], float] = {}
 

@@ -92,6 +92,23 @@ class TurnSettings(Section):
     show: Annotated[int, Field(ge=1, le=1000)] = Field(20, description="How many entries an answer shows.")
 
 
+class AdmissionSettings(Section):
+    utility: Annotated[float, Field(ge=0, le=6)] = Field(
+        1.5,
+        description="How much it speaks for keeping something learnt that one can act on it and that its like has helped."
+        " The sum of all, each by what is known (0 to 1), must reach about 0. `metnos memory fit` fits them.",
+    )
+    grounding: Annotated[float, Field(ge=0, le=6)] = Field(4.5, description="How much: that many episodes show it.")
+    novelty: Annotated[float, Field(ge=0, le=6)] = Field(0.8, description="How much: that nothing like it is known.")
+    recency: Annotated[float, Field(ge=0, le=6)] = Field(0.5, description="How much: that it was seen lately.")
+    kind: Annotated[float, Field(ge=0, le=6)] = Field(
+        1.0, description="How much: that facts of its kind are mostly worth keeping."
+    )
+    bias: Annotated[float, Field(ge=-6, le=6)] = Field(
+        -4.7, description="What is added: the lower it is, the less is learnt."
+    )
+
+
 class MemorySettings(Section):
     keep_days: Annotated[int, Field(ge=1, le=36_500)] = Field(
         90, description="For how many days conversations and traces are kept whole; then they are summarised."
@@ -105,8 +122,28 @@ class MemorySettings(Section):
     use: Literal["on", "off"] = Field(
         "on", description="Whether what was learnt steers plans and is shown; off, it is still kept."
     )
+    think: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="Whether a language model, too, looks by night for what episodes teach: `auto` if `models.main` is"
+        " at home and costs nothing, `on` with any, also if what is remembered leaves the home, or `off`.",
+    )
     window: Annotated[int, Field(ge=0, le=100)] = Field(
         6, description="How many of the last messages of a conversation a language model sees."
+    )
+    admission: AdmissionSettings = Field(  # the last: what stands behind it in a file would be of its table
+        default_factory=AdmissionSettings, description="What is worth keeping of what was learnt."
+    )
+
+
+class ContextSettings(Section):
+    surprisal: Literal["ngram", "model"] = Field(
+        "ngram",
+        description="Who says which words of a text that is too long tell most: `ngram`, a small model of what this"
+        " agent has read, or `model`: `models.main`, if it is a local one. It scores some tens of tokens a second, and"
+        " then has to read its next prompt from the beginning.",
+    )
+    scored: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        512, description="How many tokens of one context `model` may score; what is longer is scored by `ngram`."
     )
 
 
@@ -161,6 +198,7 @@ class Sheet(Section):
     executors: ExecutorSettings = Field(default_factory=ExecutorSettings, description="Limits of every executor.")
     turn: TurnSettings = Field(default_factory=TurnSettings, description="From a request to an answer.")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="What is kept of conversations.")
+    context: ContextSettings = Field(default_factory=ContextSettings, description="What a language model sees.")
     night: NightSettings = Field(default_factory=NightSettings, description="The work done while you sleep.")
     mnestome: MnestomeSettings = Field(default_factory=MnestomeSettings, description="Which output fed what.")
     fastpath: FastpathSettings = Field(default_factory=FastpathSettings, description="Shortcuts for what is repeated.")

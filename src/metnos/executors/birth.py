@@ -1,25 +1,28 @@
 """Birth tests: what an executor must show in the real sandbox before it may live. They are data, never code.
 
 Rules: each test gets a box of its own, a temporary folder that is home, working directory and workspace to it; nothing
-outside the box can be named, read or changed, and the web and the machine's facts are the recorded ones of the test.
-What a mutator did is undone at the end, and the box must then be as it was. A test that cannot be read fails.
+outside the box can be named, read or changed, and the web, the machine's facts and what other executors answer are the
+recorded ones of the test: calls are answered in their order, and one that was not recorded, or was and is not made,
+fails the test. What a mutator did is undone at the end, and the box must then be as it was. A test that cannot be read
+fails.
 """
 
 import base64
 import binascii
 import contextlib
+import json
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from metnos.core.canon import sha256_hex
+from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import MovableClock, to_text
 from metnos.core.errors import ExecutorFailed, ManifestError, MetnosError, Refused
 from metnos.core.ids import UlidMaker
@@ -71,6 +74,21 @@ class Page(_Strict):
     final_url: str | None = None
 
 
+class Called(_Strict):
+    """The recorded answer of another executor: a reply, or with ``error`` a failure."""
+
+    name: str
+    args: dict[str, Any] = Field(default_factory=dict)
+    reply: dict[str, Any] = Field(default_factory=dict)
+    error: str = ""
+    message: str = ""
+
+    @field_validator("args", "reply", mode="before")
+    @classmethod
+    def _read(cls, value: Any) -> Any:
+        return json.loads(value) if isinstance(value, str) else value  # TOML has no null; JSON in a text has
+
+
 class BirthTest(_Strict):
     """One test."""
 
@@ -79,6 +97,7 @@ class BirthTest(_Strict):
     files: dict[str, str | Content] = Field(default_factory=dict)
     http: tuple[Page, ...] = ()
     system: dict[Literal["processes", "disks", "host"], list[dict[str, Any]]] = Field(default_factory=dict)
+    calls: tuple[Called, ...] = ()
     expect: dict[str, Any] = Field(default_factory=dict)
     expect_error: str = ""
     after: dict[str, str | Content] = Field(default_factory=dict)
@@ -117,8 +136,13 @@ def parse(text: str, where: str = "tests.toml") -> tuple[BirthTest, ...]:
 def attend(executor: Executor, pool: Pool, settings: ExecutorSettings) -> Iterator[Tried]:
     """Run every birth test of an executor, one after the other."""
     for test in parse(executor.tests_text, f"{executor.name}/tests.toml"):
-        with tempfile.TemporaryDirectory(prefix="metnos-birth-") as folder:
-            yield _Trial(executor, test, Path(folder).resolve(), pool, settings).run()
+        yield attempt(executor, test, pool, settings)
+
+
+def attempt(executor: Executor, test: BirthTest, pool: Pool, settings: ExecutorSettings) -> Tried:
+    """Run one test, whether it is among those of the executor or not."""
+    with tempfile.TemporaryDirectory(prefix="metnos-birth-") as folder:
+        return _Trial(executor, test, Path(folder).resolve(), pool, settings).run()
 
 
 class _Trial:
@@ -134,6 +158,7 @@ class _Trial:
         self._pool = pool
         self._settings = settings.model_copy(update={"wall_s": min(settings.wall_s, _BIRTH_S)})
         self._workspace = Workspace(self._box / "workspace")
+        self._calls = _Calls(test.calls, str(self._box))
 
     def run(self) -> Tried:
         outcome: Outcome | None = None
@@ -146,7 +171,7 @@ class _Trial:
                 _make(self._inside(name), content)
             before = _picture(self._box)
             outcome, undo = self._perform()
-            problem = self._compare(outcome) or self._look_after()
+            problem = self._calls.problem or self._compare(outcome) or self._calls.missing() or self._look_after()
             if not problem and outcome.action:
                 undo.undo(outcome.action)
                 problem = "" if _picture(self._box) == before else "undone, the box is not as it was"
@@ -167,7 +192,7 @@ class _Trial:
         store, trash, ids = self._outside / "store", Trash(self._outside / "Trash"), UlidMaker(self._clock)
         hands = effects.Effects(db, store, trash, self._clock, ids, self._refuse)
         setting = Setting(self._pool, self._settings, self._workspace)
-        reach = Reach(_Double(self._test), self._facts, _no_call, None, lambda _: True)
+        reach = Reach(_Double(self._test), self._facts, self._calls, None, lambda _: True)
         with hands.begin(executor=manifest.name) as acting:
             outcome = perform(setting, self._executor, prepared, acting, reach, None, When("birth", NOW))
         return outcome, Undo(db, store, trash, self._refuse, self._clock, ids, _Silent())
@@ -235,6 +260,39 @@ class _Double:
         return Fetched(page.status, dict(page.headers), content[:max_bytes], final, len(content) > max_bytes)
 
 
+class _Calls:
+    """The other executors as the test recorded them: each call is the next one of the list, or a problem."""
+
+    def __init__(self, recorded: Sequence[Called], box: str) -> None:
+        self._left = list(recorded)
+        self._box = box
+        self.problem = ""
+
+    def __call__(self, name: str, args: Mapping[str, Any]) -> Any:
+        if not self._left or self._left[0].name != name:
+            return self._refuse(f"it called {name}, which was not recorded{self._expected()}")
+        made = self._left.pop(0)
+        wanted = _fill(made.args, self._box)
+        if canonical_json(wanted) != canonical_json(dict(args)):
+            said = difference(wanted, dict(args), "the call") or "it gave more than was recorded"
+            return self._refuse(f"it called {name} otherwise than recorded: {said}")
+        if made.error:
+            raise ExecutorFailed(_fill(made.message, self._box), kind=made.error)
+        return counted(_fill(made.reply, self._box))
+
+    def missing(self) -> str:
+        """What was recorded and not called."""
+        return f"it did not call {self._left[0].name}" if self._left else ""
+
+    def _expected(self) -> str:
+        return f" here: {self._left[0].name} was" if self._left else ""
+
+    def _refuse(self, problem: str) -> Any:
+        # The code may take this for a failure like any other and go on: the first problem stays.
+        self.problem = self.problem or problem
+        raise ExecutorFailed(problem, kind="unavailable")
+
+
 class _Silent:
     """Stands where the audit stands: what happens in a box is nobody's business."""
 
@@ -263,8 +321,13 @@ def difference(wanted: Any, found: Any, where: str = "the reply") -> str:
     return "" if same and wanted == found else f"{where}: {found!r} instead of {wanted!r}"
 
 
-def _no_call(name: str, _: Mapping[str, Any]) -> Any:
-    raise ExecutorFailed(f"a birth test calls no other executor, and {name} is one", kind="unavailable")
+def counted(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply as its caller gets it: with the counts that Metnos adds, where it has none."""
+    key = "results" if "results" in reply else "entries"
+    items, failures = list(reply.get(key, ())), list(reply.get("failures", ()))
+    total = reply.get("total", len(items))
+    made = {key: items, "count": len(items), "total": total, "truncated": total > len(items), "failures": failures}
+    return made | {"failed": len(failures)} | dict(reply)
 
 
 def _fill(value: Any, box: str) -> Any:

@@ -17,7 +17,7 @@ from metnos.core.sections import ExecutorSettings
 from metnos.core.sign import Signer
 from metnos.core.workspace import Workspace
 from metnos.executors import folder, index, verdict, vocabulary
-from metnos.executors.registrar import Registrar
+from metnos.executors.registrar import Consent, Registrar, no_consent
 from metnos.executors.signature import Origin
 from metnos.executors.state import USABLE, State
 from metnos.executors.verdict import Executor, Verdict
@@ -53,8 +53,9 @@ class Catalog(Registrar):
         signer: Signer,
         clock: Clock,
         defaults: ExecutorSettings,
+        consent: Consent = no_consent,
     ) -> None:
-        super().__init__(workspace.executors, db, audit, signer, clock, defaults)
+        super().__init__(workspace.executors, db, audit, signer, clock, defaults, consent)
 
     def get(self, name: str) -> Executor:
         """The executor of that name, verified just now and usable; raises `NotTrusted` otherwise."""

@@ -1,15 +1,16 @@
 """Adopting executors, changing their states, and keeping the index: everything about them that writes.
 
-Rules: nothing is signed that does not follow the contract, that was revoked, or that is one too many; a change of state
-signs again what had been signed, never what happens to lie in the folder; each is recorded in the audit before and
-after. The order is lock, intent, folder, index, outcome, so that a process killed anywhere leaves the old state or the
-new one, and the more severe of the two until the change is made again.
+Rules: nothing is signed that does not follow the contract, that was revoked, or that is one too many; nothing that
+Metnos made itself is signed unless the owner said yes to exactly these files (`Consent`); a change of state signs again
+what had been signed, never what happens to lie in the folder; each is recorded in the audit before and after. The order
+is lock, intent, folder, index, outcome, so that a process killed anywhere leaves the old state or the new one, and the
+more severe of the two until the change is made again.
 """
 
 import ast
 import dataclasses
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -30,6 +31,13 @@ SIGNED = "executor signed"
 REBUILT = "executor index rebuilt"
 _DAY = timedelta(days=1)
 
+Consent = Callable[[str], str]  # of a digest: nothing if the owner said yes to exactly that, else why it may not live
+
+
+def no_consent(_digest: str) -> str:
+    """Where nobody can be asked, nothing is born."""
+    return "nobody was asked about it"
+
 
 class Registrar:
     """Writes folders, signatures and the index of one workspace's executors."""
@@ -42,7 +50,9 @@ class Registrar:
         signer: Signer,
         clock: Clock,
         defaults: ExecutorSettings,
+        consent: Consent = no_consent,
     ) -> None:
+        self._consent = consent
         self._executors = executors
         self._db = db
         self._audit = audit
@@ -109,6 +119,15 @@ class Registrar:
                 self._enter(tx, signed)
             return verdict.record(self.judge(name))
 
+    def adopt(self, name: str, contents: Mapping[str, bytes], reason: str, origin: Origin) -> Executor:
+        """Put a whole executor in its place and sign it, after every check; what was there goes."""
+        with self._db.write() as tx:
+            signed = self._prepare(self.judge(name), contents, reason, origin, State.ACTIVE)
+            names = {"name": name, "origin": origin.value, "version": signed.version, "state": State.ACTIVE.value}
+            with self._audit.act(Entry(SIGNED, names, _digests(signed), {"serial": signed.serial})):
+                self.write(tx, name, contents, reason, origin, State.ACTIVE)
+            return verdict.record(self.judge(name))
+
     def write(
         self, tx: Transaction, name: str, contents: Mapping[str, bytes], reason: str, origin: Origin, state: State
     ) -> Signed:
@@ -134,6 +153,8 @@ class Registrar:
             signature.clean_reason(reason), self._clock.now(), found.serial + 1,
         )  # fmt: skip
         self._refuse_revoked(signed)
+        if origin is Origin.SYNTHESISED and (refused := self._consent(signed.digest)):
+            raise NotTrusted(f"{name} may not live: {refused}", fix="See what waits for you: metnos inbox list")
         if origin is not Origin.BUILTIN and state in USABLE:
             self._refuse_too_many(signed)
         return signed

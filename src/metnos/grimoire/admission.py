@@ -13,18 +13,21 @@ Five factors, each from 0 to 1, and their weights make one score, the chance tha
 Quality is the mean of specificity, actionability, novelty, verifiability and consistency; see each function below.
 
 Rules: no factor is a constant; weights are settings, and `fit` learns them from what became of admitted facts. Fitting
-is deterministic, pulled towards the defaults, and bounded: no stream of outcomes can open the gate or shut it.
+is deterministic, pulled towards the settings, and bounded: no stream of outcomes can open the gate or shut it. Whatever
+was fitted, what no episode speaks for is rejected, and what ten fresh ones show of something new is admitted. Does not
+guarantee that fitted weights are better: nobody ever sees what became of what was rejected.
 """
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
 from datetime import datetime
+from typing import Any
 
 from metnos.core.decay import HalfLife, clamp01, days_between
 from metnos.grimoire.episode import Provenance
-from metnos.grimoire.fact import Fact, Kind
+from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.fact_likeness import LIKENESS, Likeness
 
 
@@ -145,6 +148,28 @@ class Outcome:
     good: bool
 
 
+CAME_BY = "in"  # in a fact's data, its factors when it came in; too short a word to be asked to be forgotten
+
+
+def came_by(data: Mapping[str, Any]) -> Factors | None:
+    """The factors that a fact was admitted by, if they are kept; an import may have brought anything."""
+    kept = data.get(CAME_BY)
+    if not isinstance(kept, Sequence) or len(kept) != len(fields(Factors)):
+        return None
+    numbers = [each for each in kept if isinstance(each, int | float) and 0 <= each <= 1]
+    return Factors(*map(float, numbers)) if len(numbers) == len(kept) else None
+
+
+def became(helped: int, harmed: int, standing: Standing, contradicted: bool, ended: bool) -> bool | None:
+    """Whether an admitted fact was worth it: it helped more often than it did harm. One that never did either was not
+    if something that contradicts it won, or if it is gone, unless its own time just ``ended``. Else nobody can know."""
+    if helped != harmed:
+        return helped > harmed
+    if standing is Standing.ACTIVE or ended:
+        return None
+    return False if contradicted or standing in (Standing.PRUNED, Standing.EXPIRED) else None
+
+
 def judge(candidate: Fact, known: Known, now: datetime, rules: AdmissionRules = RULES) -> Judged:
     """What a candidate is worth."""
     factors = factors_of(candidate, known, now)
@@ -169,9 +194,18 @@ def factors_of(candidate: Fact, known: Known, now: datetime) -> Factors:
 
 
 def score_of(factors: Factors, weights: Weights) -> float:
+    return _logistic(_summed(factors, weights))
+
+
+def passes(factors: Factors, weights: Weights) -> bool:
+    """Whether something of this score is let in, were it only in doubt."""
+    return score_of(factors, weights) >= RULES.doubt
+
+
+def _summed(factors: Factors, weights: Weights) -> float:
     w, f = weights, factors
     summed = w.utility * f.utility + w.grounding * f.grounding + w.novelty * f.novelty + w.recency * f.recency
-    return _logistic(w.bias + summed + w.kind * f.kind)
+    return w.bias + summed + w.kind * f.kind
 
 
 def grounding(candidate: Fact) -> float:
@@ -231,15 +265,18 @@ def consistency(known: Known) -> float:
 # -- weights from outcomes
 
 _STEPS = 200
-_PULL = 4.0  # as many outcomes of each kind weigh as much as the defaults
-_MOST_WEIGHT, _MOST_BIAS = 6.0, 6.0
+_PULL = 4.0  # as many outcomes of each kind weigh as much as the settings
+MOST = 6.0  # of a weight; and of the bias either way
 _LATEST = 5000  # outcomes that are looked at
+_MARGIN = 1e-3  # more than rounding can take
+_UNFOUNDED = Factors(utility=1.0, grounding=0.0, novelty=1.0, recency=1.0, kind=1.0)  # as good as it looks without any
+_FOUNDED = Factors(utility=0.5, grounding=1.0 - 2.0**-5, novelty=1.0, recency=1.0, kind=min(_PRIOR.values()))  # by ten
 
 
-def fit(outcomes: Sequence[Outcome], start: Weights | None = None) -> Weights:
+def fit(outcomes: Sequence[Outcome], start: Weights | None = None, fixed: Collection[str] = ()) -> Weights:
     """Weights under which good outcomes score high: logistic regression, pulled towards ``start``, each within bounds.
 
-    Weights never fall below nothing: more evidence must not count against a fact.
+    Weights never fall below nothing: more evidence must not count against a fact. Those that are ``fixed`` stay.
     """
     import numpy as np
 
@@ -250,16 +287,28 @@ def fit(outcomes: Sequence[Outcome], start: Weights | None = None) -> Weights:
         return at
     rows = np.array([(*astuple(each.factors), 1.0) for each in latest], dtype=np.float64)
     good = np.array([each.good for each in latest], dtype=np.float64)
-    least = np.array([0.0] * (len(first) - 1) + [-_MOST_BIAS])
-    most = np.array([_MOST_WEIGHT] * (len(first) - 1) + [_MOST_BIAS])
+    free = np.array([each.name not in fixed for each in fields(Weights)], dtype=np.float64)
+    least = np.array([0.0] * (len(first) - 1) + [-MOST])
     weights = first.copy()
     # No longer than the loss is curved at its most: a quarter of the largest eigenvalue, and the pull.
     step = 1.0 / (0.25 * float(np.linalg.eigvalsh(rows.T @ rows)[-1]) + _PULL)
     for _ in range(_STEPS):
         chance = 1.0 / (1.0 + np.exp(-np.clip(rows @ weights, -50.0, 50.0)))
         slope = rows.T @ (chance - good) + _PULL * (weights - first)
-        weights = np.clip(weights - step * slope, least, most)
-    return Weights(*(round(float(each), 6) for each in weights))
+        weights = np.clip(weights - step * free * slope, least, MOST)
+    way = _way(at, Weights(*map(float, weights)))
+    return Weights(*(round(float(each), 6) for each in first + way * (weights - first)))
+
+
+def _way(start: Weights, fitted: Weights) -> float:
+    """How far one may go from the one to the other before the gate would open to what nothing speaks for, or shut."""
+    ways = [1.0]
+    for factors, bound, sign in ((_UNFOUNDED, RULES.doubt, 1.0), (_FOUNDED, RULES.admit, -1.0)):
+        most = sign * math.log(bound / (1.0 - bound)) - _MARGIN
+        before, after = (sign * _summed(factors, each) for each in (start, fitted))
+        if after > most:
+            ways.append(max(0.0, most - before) / (after - before) if after > before else 0.0)
+    return min(ways)
 
 
 def _logistic(value: float) -> float:

@@ -16,7 +16,7 @@ counts as absent. Does not guarantee that a judgement is right; later evidence c
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -53,6 +53,7 @@ class Outcome:
 
 
 NO_OUTCOME = Outcome()
+OutcomeOf = Callable[[str], Outcome]  # of what an episode was drawn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +328,7 @@ def emotion(pad: Pad) -> Emotion | None:
 
 
 def steps_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The steps of a payload, each with executor, args, ok, kind and irreversible, whatever else was in there."""
+    """The steps of a payload, each with executor, args, ok, kind, irreversible and flowed, whatever else was there."""
     steps = payload.get("steps")
     return [
         {
@@ -336,6 +337,7 @@ def steps_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
             "ok": step.get("ok") is True,
             "kind": _text(step, "kind"),
             "irreversible": step.get("irreversible") is True,
+            "flowed": step["flowed"] if isinstance(step.get("flowed"), list) else [],
         }
         for step in (steps if isinstance(steps, Sequence) and not isinstance(steps, str | bytes) else ())
         if isinstance(step, Mapping) and _text(step, "executor")

@@ -14,6 +14,7 @@ from metnos.grimoire.domain import Domain
 from metnos.grimoire.episode import Episode, Provenance, Scope, Where
 from metnos.grimoire.episodes import Episodes
 from metnos.grimoire.evidence import Baseline
+from metnos.grimoire.strings import strings
 from metnos.grimoire.trace import Kept, State, Trace
 from metnos.law.principal import Channel
 
@@ -111,6 +112,7 @@ def answers(trace: Trace, before: Trace | None) -> bool:
 
 
 def _payload(trace: Trace, is_irreversible: IsIrreversible, question: Trace | None) -> dict[str, Any]:
+    flows = _flows(trace)
     return {
         "canonical": question.canonical if question else trace.canonical,
         "slots": particulars([*(question.slots if question else ()), *trace.slots]),
@@ -124,6 +126,7 @@ def _payload(trace: Trace, is_irreversible: IsIrreversible, question: Trace | No
                 "kind": step.kind,
                 "ms": round(step.wall_ms, 1),
                 "irreversible": is_irreversible(step.executor),
+                "flowed": sorted(name for name in step.args if (step.executor, name) in flows),
             }
             for step in trace.steps
         ],
@@ -131,6 +134,17 @@ def _payload(trace: Trace, is_irreversible: IsIrreversible, question: Trace | No
         "usd": sum(call.usd for call in trace.calls),
         "continues": trace.continues,
         "language": trace.language,
+    }
+
+
+def _flows(trace: Trace) -> set[tuple[str, str]]:
+    """Arguments, each with its executor, that the plan took from what another step found: nobody chose those."""
+    return {
+        (str(step.get("executor")), name)
+        for step in trace.plan.get("steps", ())
+        if isinstance(step, Mapping) and isinstance(step.get("args"), Mapping)
+        for name, value in step["args"].items()
+        if any("{{" in text for text in strings(value))
     }
 
 

@@ -28,7 +28,7 @@ from metnos.core.clock import Clock, to_text
 from metnos.core.embedding import Embedder
 from metnos.core.ids import UlidMaker
 from metnos.grimoire import happenings
-from metnos.grimoire.appraisal import NO_OUTCOME
+from metnos.grimoire.appraisal import NO_OUTCOME, OutcomeOf
 from metnos.grimoire.cluster import RULES as CLUSTER_RULES
 from metnos.grimoire.cluster import ClusterRules, clusters
 from metnos.grimoire.curator_rules import RULES, CuratorRules, least_worth
@@ -40,7 +40,7 @@ from metnos.grimoire.extract import RULES as EXTRACT_RULES
 from metnos.grimoire.extract import ExtractRules
 from metnos.grimoire.fact import Fact, Kind
 from metnos.grimoire.facts import Facts
-from metnos.grimoire.judging import Judging, OutcomeOf
+from metnos.grimoire.judging import Judging
 from metnos.grimoire.learning import Learning, Think, audience
 from metnos.grimoire.offering import Offering, notable
 from metnos.grimoire.replay import RULES as REPLAY_RULES
@@ -130,7 +130,16 @@ class Curator:
         self._offering = Offering(episodes, domain, self._numbers.replay, self._rules.pools)
         self._judging = Judging(db, clock, episodes, outcome_of, self._doubt, self._rules)
         self._learning = Learning(
-            clock, ids, episodes, facts, domain, self._numbers.extract, self._numbers.cluster, embedder, think
+            clock,
+            ids,
+            episodes,
+            facts,
+            domain,
+            self._numbers.extract,
+            self._numbers.cluster,
+            embedder,
+            think,
+            outcome_of,
         )
 
     # -- when

@@ -52,8 +52,8 @@ class Episodes(Protocol):
         """
         ...
 
-    def get(self, ids: Sequence[str]) -> list[Episode]:
-        """In the order asked for; what is not here is left out."""
+    def get(self, ids: Sequence[str], *, payload: bool = True) -> list[Episode]:
+        """In the order asked for; what is not here is left out. Without ``payload`` that, which may be long, is empty."""
         ...
 
     def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
@@ -68,8 +68,8 @@ class Episodes(Protocol):
         """By words (BM25), the best first."""
         ...
 
-    def around(self, id: str, before: int, after: int) -> list[Episode]:  # noqa: A002 -- what it is
-        """Its neighbours in its session, in order, itself left out."""
+    def around(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Episode]]:
+        """The neighbours of each in its session, in order, itself left out, without payload; of none, no entry."""
         ...
 
     def select(self, where: Where, *, after: int = 0, count: int = 1000, newest_first: bool = False) -> list[Episode]:

@@ -7,6 +7,7 @@ write the table anew as one version, and drop the versions before. Words are fou
 Does not guarantee the speed of single additions: each is a version and a file of its own until `tend` joins them.
 """
 
+import bisect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -119,29 +120,36 @@ class LanceEpisodes:
     def space(self) -> Space | None:
         return tables.space_of(self._tables.reading(lambda: self._tables.main.schema))
 
-    def get(self, ids: Sequence[str]) -> list[Episode]:
-        known = {each.id: each for each in self._episodes(_any_of("id", ids))}
+    def get(self, ids: Sequence[str], *, payload: bool = True) -> list[Episode]:
+        known = {each.id: each for each in self._episodes(_any_of("id", ids), payload=payload)}
         return [known[each] for each in ids if each in known]
 
     def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
         import numpy as np
 
-        found = self.get(ids)
-        halves = self.halves_of(found)
-        return {each.id: half.astype(np.float32) for each, half in zip(found, halves, strict=True) if half is not None}
+        if self.space is None:
+            return {}
+        found = self._columns(["id", VECTOR], _any_of("id", ids))
+        return {key: np.array(vector, dtype=np.float32) for key, vector in found if vector is not None}
 
     def select(self, where: Where, *, after: int = 0, count: int = 1000, newest_first: bool = False) -> list[Episode]:
         beyond = f"seq {'<' if newest_first else '>'} {after}" if after or not newest_first else ""
         seqs = sorted((seq for (seq,) in self._columns(["seq"], beyond, _literal(where))), reverse=newest_first)
         return self._by_seq(seqs[:count], newest_first=newest_first)
 
-    def around(self, id: str, before: int, after: int) -> list[Episode]:  # noqa: A002 -- what it is
-        found = self.get([id])
-        if not found or not found[0].session:
-            return []
-        seqs = sorted(seq for (seq,) in self._columns(["seq"], _any_of("session", [found[0].session])))
-        place = seqs.index(found[0].seq)
-        return self._by_seq(seqs[max(0, place - before) : place] + seqs[place + 1 : place + 1 + after])
+    def around(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Episode]]:
+        asked = self._columns(["id", "seq", "session"], _any_of("id", ids), "session <> ''")
+        sessions: dict[str, list[int]] = {}
+        for seq, session in sorted(self._columns(["seq", "session"], _any_of("session", [each[2] for each in asked]))):
+            sessions.setdefault(session, []).append(seq)
+        wanted: dict[str, list[int]] = {}
+        for key, seq, session in asked:
+            place = bisect.bisect_left(sessions[session], seq)
+            beside = sessions[session][max(0, place - before) : place + 1 + after]
+            wanted[key] = [each for each in beside if each != seq]
+        found = self._by_seq(sorted({seq for beside in wanted.values() for seq in beside}), payload=False)
+        known = {each.seq: each for each in found}
+        return {key: [known[seq] for seq in beside if seq in known] for key, beside in wanted.items() if beside}
 
     def count(self, where: Where = ANY) -> int:
         counted: int = self._tables.reading(lambda: self._tables.main.count_rows(_literal(where) or None))
@@ -298,17 +306,19 @@ class LanceEpisodes:
                 )
         return known
 
-    def _by_seq(self, seqs: Sequence[int], *, newest_first: bool = False) -> list[Episode]:
+    def _by_seq(self, seqs: Sequence[int], *, newest_first: bool = False, payload: bool = True) -> list[Episode]:
         found: list[Episode] = []
         for start in range(0, len(seqs), _MANY):
-            found += self._episodes(f"seq IN ({', '.join(map(str, seqs[start : start + _MANY]))})")
+            found += self._episodes(f"seq IN ({', '.join(map(str, seqs[start : start + _MANY]))})", payload=payload)
         return sorted(found, key=lambda each: each.seq, reverse=newest_first)
 
-    def _episodes(self, condition: str) -> list[Episode]:
-        def search() -> Any:
-            return self._tables.main.search().where(condition).select(list(rows.COLUMNS)).limit(None).to_arrow()
+    def _episodes(self, condition: str, *, payload: bool = True) -> list[Episode]:
+        names = list(rows.COLUMNS if payload else rows.BRIEF)
 
-        return tables.from_arrow(self._tables.reading(search))
+        def search() -> Any:
+            return self._tables.main.search().where(condition).select(names).limit(None).to_arrow()
+
+        return tables.from_arrow(self._tables.reading(search), names)
 
     def _columns(self, names: list[str], *conditions: str) -> list[tuple[Any, ...]]:
         condition = " AND ".join(each for each in conditions if each)

@@ -21,8 +21,14 @@ COLUMNS = (
     *("bloodstain", "text", "payload"),
 )
 LIST = ", ".join(COLUMNS)
+BRIEF = COLUMNS[:-1]  # all but the payload, which may be long
 
 Row = tuple[Any, ...]
+
+# By a look instead of a call: a question reads hundreds of rows.
+_SCOPES, _VERDICTS = {str(each): each for each in Scope}, {str(each): each for each in Verdict}
+_PROVENANCES = {str(each): each for each in Provenance}
+_NO_TAGS = "[]"
 
 
 class Condition(NamedTuple):
@@ -59,27 +65,27 @@ def to_row(each: Episode, seq: int) -> Row:
 
 
 def from_row(row: Sequence[Any]) -> Episode:
-    """The inverse of `to_row`."""
+    """The inverse of `to_row`; of a row of `BRIEF` an episode whose payload is empty."""
     seq, key, ts, source, kind, sender, session, scope, domain, tags, provenance, curiosity = row[:12]
     pleasure, arousal, dominance, importance, verdict, replays, used, used_at, pinned, bloodstain = row[12:22]
-    text, payload = row[22:]
+    text, *payload = row[22:]
     return Episode(
         id=key,
         ts=from_text(ts),
         text=text,
         source=source,
         kind=kind,
-        payload=json.loads(payload),
+        payload=json.loads(payload[0]) if payload else {},
         sender=sender,
         session=session,
-        scope=Scope(scope),
+        scope=_SCOPES[scope],
         domain=domain,
-        tags=tuple(json.loads(tags)),
-        provenance=Provenance(provenance),
+        tags=() if tags == _NO_TAGS else tuple(json.loads(tags)),
+        provenance=_PROVENANCES[provenance],
         curiosity=curiosity,
         pad=Pad(pleasure, arousal, dominance),
         importance=importance,
-        verdict=Verdict(verdict),
+        verdict=_VERDICTS[verdict],
         replays=replays,
         used=used,
         used_at=None if used_at is None else from_text(used_at),

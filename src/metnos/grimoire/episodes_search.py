@@ -131,15 +131,18 @@ def _sift(
 
 def _looked_up(db: Database, found: Found, condition: Condition, count: int) -> list[Hit]:
     """Those that are still there and satisfy the condition."""
-    known: dict[int, str] = {}
-    for start in range(0, len(found), _CHUNK):
-        part = [key for key, _ in found[start : start + _CHUNK]]
+    hits: list[Hit] = []
+    start, many = 0, count + count // _SPARE + _SPARE  # the spare ones are looked up only if these do not suffice
+    while start < len(found) and len(hits) < count:
+        part = found[start : start + many]
         # By number only: an index on what the condition names would read everything that satisfies it.
         sql = f"SELECT seq, id FROM episodes NOT INDEXED WHERE seq IN ({rows.marks(len(part))})"  # noqa: S608 -- ours
         if condition.sql:
             sql += f" AND {condition.sql}"
-        known.update(db.query(sql, (*part, *condition.values)))
-    return [Hit(known[key], score) for key, score in found if key in known][:count]
+        known = dict(db.query(sql, (*(key for key, _ in part), *condition.values)))
+        hits += [Hit(known[key], score) for key, score in part if key in known]
+        start, many = start + many, _CHUNK
+    return hits[:count]
 
 
 def _vectors_where(db: Database, condition: Condition) -> Iterator[list[tuple[int, bytes]]]:

@@ -42,6 +42,14 @@ _SPACE = "model, version, preprocess_hash, dim"
 _INSERT = f"INSERT INTO episodes ({rows.LIST}) VALUES ({rows.marks(len(rows.COLUMNS))})"  # noqa: S608 -- our own words
 _VECTOR = "INSERT INTO vectors (episode, space, made, vector) VALUES (?, ?, ?, ?)"
 _IDS = "(SELECT value FROM json_each(?))"
+_BRIEF = ", ".join(rows.BRIEF)
+_BESIDE = """SELECT * FROM (SELECT seq FROM episodes n
+    WHERE n.session = one.session AND n.session <> '' AND n.seq {0} one.seq ORDER BY n.seq {1} LIMIT ?)"""
+# For each of the ids one look into the index of sessions to either side.
+_AROUND = f"""SELECT one.id, {", ".join(f"other.{name}" for name in rows.BRIEF)}
+    FROM (SELECT DISTINCT value FROM json_each(?)) asked CROSS JOIN episodes one ON one.id = asked.value
+    CROSS JOIN episodes other ON other.seq IN ({_BESIDE.format("<", "DESC")} UNION ALL {_BESIDE.format(">", "ASC")})
+    ORDER BY other.seq"""  # noqa: S608 -- our own words
 
 
 class SqliteEpisodes:
@@ -127,8 +135,9 @@ class SqliteEpisodes:
         row = self._db.first(f"SELECT {_SPACE} FROM spaces WHERE current = 1")  # noqa: S608 -- our own words
         return None if row is None else Space(*row)
 
-    def get(self, ids: Sequence[str]) -> list[Episode]:
-        found = self._db.query(f"SELECT {rows.LIST} FROM episodes WHERE id IN {_IDS}", (_listed(ids),))  # noqa: S608
+    def get(self, ids: Sequence[str], *, payload: bool = True) -> list[Episode]:
+        columns = rows.LIST if payload else _BRIEF
+        found = self._db.query(f"SELECT {columns} FROM episodes WHERE id IN {_IDS}", (_listed(ids),))  # noqa: S608
         known = {row[1]: rows.from_row(row) for row in found}
         return [known[each] for each in ids if each in known]
 
@@ -141,7 +150,11 @@ class SqliteEpisodes:
                 CROSS JOIN vectors v ON v.episode = e.seq AND v.space = (SELECT id FROM spaces WHERE current = 1)""",
             (_listed(ids),),
         )
-        return {key: np.frombuffer(vector, dtype=np.float16).astype(np.float32) for key, vector in found}
+        if not found:
+            return {}
+        # Of one space, so all of one length.
+        made = np.frombuffer(b"".join(vector for _, vector in found), dtype=np.float16).astype(np.float32)
+        return dict(zip((key for key, _ in found), made.reshape(len(found), -1), strict=True))
 
     def select(self, where: Where, *, after: int = 0, count: int = 1000, newest_first: bool = False) -> list[Episode]:
         beyond, order = ("<", "DESC") if newest_first else (">", "ASC")
@@ -151,16 +164,11 @@ class SqliteEpisodes:
         sql = f"SELECT {rows.LIST} FROM episodes WHERE {' AND '.join(parts) or '1'} ORDER BY seq {order} LIMIT ?"  # noqa: S608
         return [rows.from_row(row) for row in self._db.query(sql, values)]
 
-    def around(self, id: str, before: int, after: int) -> list[Episode]:  # noqa: A002 -- what it is
-        side = (
-            f"SELECT {rows.LIST} FROM episodes WHERE session = (SELECT session FROM episodes WHERE id = ?)"  # noqa: S608
-            " AND session <> '' AND seq {0} (SELECT seq FROM episodes WHERE id = ?) ORDER BY seq {1} LIMIT ?"
-        )
-        key = rows.storable(id)
-        with self._db.read() as tx:
-            earlier = tx.query(side.format("<", "DESC"), (key, key, before))
-            later = tx.query(side.format(">", "ASC"), (key, key, after))
-        return [rows.from_row(row) for row in [*earlier[::-1], *later]]
+    def around(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Episode]]:
+        found: dict[str, list[Episode]] = {}
+        for key, *row in self._db.query(_AROUND, (_listed(ids), before, after)):
+            found.setdefault(key, []).append(rows.from_row(row))
+        return found
 
     def count(self, where: Where = ANY) -> int:
         condition = rows.condition(where, has_tag=HAS_TAG)

@@ -110,6 +110,9 @@ class Taking:
         if tx.first("SELECT 1 FROM facts WHERE id = ?", (fact.id,)) or (fact.kind, _plain(fact.text)) in spoken:
             self._other["known"] += 1
             return
+        if self._facts.is_unwanted(fact):
+            self._other["refused"] += 1
+            return
         reason = poison.screen_fact(fact).reason
         if reason:
             self._other["refused"] += 1

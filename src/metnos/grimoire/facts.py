@@ -27,7 +27,7 @@ from metnos.grimoire.fact_rules import FactRules
 from metnos.grimoire.facts_admit import Admitted
 from metnos.grimoire.facts_find import SCANNED, Finder, Found
 from metnos.grimoire.facts_rows import Which
-from metnos.grimoire.immune import Immune
+from metnos.grimoire.immune import Immune, Stage
 from metnos.store.db import Database, Transaction, Value
 
 if TYPE_CHECKING:
@@ -65,10 +65,12 @@ class Facts:
         tell: Callable[[str, Mapping[str, Any]], None] = _unheard,
         *,
         rules: FactRules = fact_rules.RULES,
+        gate: Callable[[], AdmissionRules] = lambda: RULES,
         scanned: int = SCANNED,
     ) -> None:
         self.db = db
         self.rules = rules
+        self._gate = gate  # asked each time: its weights can be fitted while this is open
         self.immune = Immune(db, clock)
         self.causal = causal.Causal(db)
         self._clock = clock
@@ -86,18 +88,31 @@ class Facts:
         candidate: Fact,
         vector: "Vector | None" = None,
         space: Space | None = None,
-        rules: AdmissionRules = RULES,
+        rules: AdmissionRules | None = None,
         *,
         supersedes: Sequence[str] = (),
     ) -> Admitted:
         """Take knowledge in through the gate. The only way for what was learned, dreamt or received."""
-        return facts_admit.admit(self, candidate, vector, space, rules, supersedes, self._clock.now())
+        return facts_admit.admit(self, candidate, vector, space, rules or self._gate(), supersedes, self._clock.now())
 
     def agreed(self, fact: str) -> Fact | None:
         """The owner agreed to a fact that waited for it (outcome ``consent``): it counts from now on."""
         with self.db.write() as tx:
             found = rows.read(tx, [fact])
             return facts_admit.agreed(self, tx, found[0]) if found else None
+
+    def unwanted(self, ids: Sequence[str]) -> int:
+        """The owner did not want these known: they go, and whatever says the same is not learnt or asked about again.
+        That is remembered by digests, and so stays when the words are forgotten."""
+        for fact in self.get(ids):
+            for digest in facts_admit.unwanted_patterns(fact):
+                self.immune.remember(digest, Stage.CONSENT, "you did not want it known", fact.provenance)
+        return self.remove(ids)
+
+    def is_unwanted(self, fact: Fact) -> bool:
+        """Whether the owner said no to it before, whatever it was called then."""
+        found = map(self.immune.find, facts_admit.unwanted_patterns(fact))
+        return any(each is not None and each.stage is Stage.CONSENT for each in found)
 
     def put(
         self,

@@ -1,6 +1,6 @@
 """Admitting: what becomes of a candidate for knowledge, from the first look to the last row.
 
-In this order: refused fast if it was refused before; screened; compared with what is known; merged into what says the
+In this order: refused fast if it was refused before, by the owner or here; screened; compared with what is known; merged into what says the
 same; weighed by the gate; held back if it is about people; set against what it contradicts; written.
 
 Rules: near-duplicates make one fact, which is believed more only for evidence it did not have. A contradiction is kept
@@ -10,7 +10,7 @@ newer one's source weighs at least as much. What may not act is never kept in a 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -117,7 +117,7 @@ def admit(
 
 def _refused(facts: "Facts", candidate: Fact) -> Admitted | None:
     pattern = _pattern(candidate)
-    for digest in (pattern, _gate_pattern(candidate)):
+    for digest in (pattern, _gate_pattern(candidate), *unwanted_patterns(candidate)):
         known = facts.immune.refuses(digest)
         if known is not None:
             return Admitted(Outcome.KNOWN, f"refused before: {known.reason}")
@@ -136,6 +136,14 @@ def _gate_pattern(candidate: Fact) -> str:
     """With other evidence, or from elsewhere, it is asked again."""
     evidence = f"{candidate.kind} {candidate.provenance} {candidate.episode_count} {len(candidate.sources)}"
     return immune.pattern("\n".join(poison.texts_of(candidate)), evidence)
+
+
+def unwanted_patterns(fact: Fact) -> tuple[str, ...]:
+    """By what something that the owner did not want known is known again: its words, and what it says of what, because
+    words count how often it was seen."""
+    value = "" if fact.kind is Kind.BASELINE else fact.value  # an estimate, which is another one each time
+    about = (f"{fact.subject}\n{value}",) if fact.subject else ()
+    return tuple(immune.pattern(each, CONSENT) for each in (fact.text, *about))
 
 
 # -- what is known of it
@@ -205,7 +213,8 @@ def _merge(
         merged = _earned(merged, candidate)
     fresh = known.kind is Kind.BASELINE and bool(new)  # the newest estimate of what is measured
     if fresh:
-        merged = replace(merged, text=candidate.text, value=candidate.value, data=candidate.data)
+        came = {name: known.data[name] for name in (admission.CAME_BY,) if name in known.data}
+        merged = replace(merged, text=candidate.text, value=candidate.value, data={**candidate.data, **came})
     facts.put(merged, vector if fresh else None, space if fresh else None, tx)
     settled = _balanced(facts, tx, merged) if new else merged
     return Admitted(Outcome.MERGED, f"known already; {len(new)} new episodes" if new else "known already", settled)
@@ -248,6 +257,7 @@ def _made(candidate: Fact, judged: Judged, now: datetime, rules: fact_rules.Fact
         candidate,
         confidence=min(first, fact_rules.ceiling(candidate)),
         quality=judged.quality,
+        data={**candidate.data, admission.CAME_BY: [round(each, 4) for each in astuple(judged.factors)]},
         applied=now,
         episode_count=max(candidate.episode_count, len(set(candidate.sources))),
         standing=Standing.ACTIVE,

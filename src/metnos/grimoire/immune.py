@@ -2,8 +2,9 @@
 
 Rules: a pattern is known by its digest only, never by its words, so that remembering it is no way for it to stay. Small
 changes (case, blanks, punctuation, letters that look alike, unseen characters) do not make another pattern. What was
-poison stays refused; what only lacked evidence is asked again after a while, and with more evidence it is another
-pattern. The number of patterns is bounded: the least seen, longest ago, goes first.
+poison stays refused, and so does what the owner did not want known; what only lacked evidence is asked again after a
+while, and with more evidence it is another pattern. The number of patterns is bounded: the least seen, longest ago,
+goes first, and of what stays refused only when nothing else is left.
 """
 
 import re
@@ -21,6 +22,7 @@ RETRY = timedelta(days=7)  # so long a lack of evidence stays known: a week's wo
 _REASON = 200
 _SOURCE = re.compile(r"[^a-z0-9_.:-]+")
 _APART = re.compile(r"\W+")
+_STAYS = "('poison', 'consent')"  # stages whose patterns are never asked about again
 _COLUMNS = "digest, stage, reason, source, count, first, last"
 
 
@@ -30,6 +32,7 @@ class Stage(StrEnum):
     POISON = "poison"
     GATE = "gate"
     FLOOD = "flood"  # one contradiction too many of one thing
+    CONSENT = "consent"  # the owner did not want it known
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +79,14 @@ class Immune:
         return None if row is None else _rejected(row)
 
     def remember(self, digest: str, stage: Stage, reason: str, source: str) -> None:
-        """Note that it was rejected; again, it is counted. What was called poison stays poison."""
+        """Note that it was rejected; again, it is counted. What stays refused keeps the reason why."""
         now = to_text(self._clock.now())
         name = _SOURCE.sub("_", source.casefold())[:64]
         with self._db.write() as tx:
             tx.execute(
                 f"INSERT INTO immune ({_COLUMNS}) VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (digest) DO UPDATE SET"  # noqa: S608 -- as above
                 " count = count + 1, last = excluded.last, reason = excluded.reason,"
-                " stage = CASE WHEN stage = 'poison' THEN stage ELSE excluded.stage END",
+                f" stage = CASE WHEN stage IN {_STAYS} THEN stage ELSE excluded.stage END",
                 (digest, stage, reason[:_REASON], name, now, now),
             )
             row = tx.first("SELECT count(*) FROM immune")
@@ -91,7 +94,7 @@ class Immune:
             if over > 0:
                 tx.execute(
                     "DELETE FROM immune WHERE digest IN (SELECT digest FROM immune WHERE digest <> ?"
-                    " ORDER BY stage = 'poison', count, last, digest LIMIT ?)",
+                    f" ORDER BY stage IN {_STAYS}, count, last, digest LIMIT ?)",
                     (digest, over),
                 )
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from metnos.core.clock import Clock, to_text
 from metnos.grimoire import appraisal
-from metnos.grimoire.appraisal import Outcome
+from metnos.grimoire.appraisal import OutcomeOf
 from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.curator_state import CuratorState, Watched
 from metnos.grimoire.episode import Episode, Mark, Verdict
@@ -21,7 +21,6 @@ from metnos.grimoire.episodes import ANY, Episodes
 from metnos.grimoire.mood import Felt, Mood
 from metnos.store.db import Database
 
-OutcomeOf = Callable[[str], Outcome]
 _SAME = 1e-4  # a store may keep fewer digits
 
 

@@ -19,6 +19,7 @@ from metnos.core.errors import ModelError
 from metnos.core.ids import UlidMaker
 from metnos.grimoire import extract_model, fact_rules, streams
 from metnos.grimoire.affect import Pad
+from metnos.grimoire.appraisal import NO_OUTCOME, OutcomeOf
 from metnos.grimoire.cluster import ClusterRules, clusters
 from metnos.grimoire.domain import Domain
 from metnos.grimoire.episode import Episode, Provenance, Scope, Verdict
@@ -63,6 +64,7 @@ class Learning:
         cluster_rules: ClusterRules,
         embedder: Embedder | None,
         think: Think | None,
+        outcome_of: OutcomeOf = lambda _source: NO_OUTCOME,
     ) -> None:
         self._clock = clock
         self._ids = ids
@@ -73,6 +75,7 @@ class Learning:
         self._cluster_rules = cluster_rules
         self._embedder = embedder
         self._think = think
+        self._outcome_of = outcome_of
 
     # -- finding
 
@@ -83,7 +86,7 @@ class Learning:
         found: list[Candidate] = []
         for cluster in clusters(episodes, vectors, self._domain, self._cluster_rules):
             material = Material(cluster, fresh, self._domain, self._usual(cluster.key, audience(cluster.episodes[0])))
-            found += [*extract(material, self._rules), *preferred(material, self._rules)]
+            found += [*extract(material, self._rules), *preferred(material, self._rules, self._outcome_of)]
             for topic in cluster.topics:
                 if any(each.id in fresh for each in topic):
                     found += self._asked(topic, cluster.key)

@@ -271,11 +271,14 @@ class Medium:
         return opinions.latest(self.db, turn)
 
     def asked_again(self, turn: str) -> int | None:
-        """How often the same one asked for the same later, and let it stand; none if there is no such turn."""
+        """How often the same one asked for the same later, and let it stand; none if there is no such turn.
+
+        What went on after a yes was asked for when it was first asked.
+        """
         found = self.db.first(
             "SELECT (SELECT count(*) FROM turns o WHERE o.canonical = t.canonical AND o.canonical <> ''"
             " AND o.channel = t.channel AND o.sender = t.sender"
-            " AND o.seq > t.seq AND o.state IN (?, ?) AND 1 = coalesce("
+            " AND o.seq > t.seq AND (o.continues = '' OR o.asked <> t.asked) AND o.state IN (?, ?) AND 1 = coalesce("
             "  (SELECT good FROM feedback f WHERE f.turn = o.id ORDER BY f.id DESC LIMIT 1), 1)"
             ") FROM turns t WHERE t.id = ?",
             (State.DONE, State.PARTLY, turn),

@@ -1,14 +1,16 @@
 """Arguments that are always the same for one form of request: what repeated requests teach, by rules alone.
 
 Rules: as in `extract`. Only the newest few of a form count, so that what was always so and is no longer so is not held
-on to; an argument counts if the owner said it each time, or liked or repeated what was done with it.
+on to; an argument counts if the owner said it each time, liked what was done with it, or asked for it again after a
+language model had chosen it and it was let stand. What fixed rules choose shows how they work, however often.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from metnos.grimoire.appraisal import outcome_of, steps_of
+from metnos.grimoire import appraisal
+from metnos.grimoire.appraisal import NO_OUTCOME, OutcomeOf, steps_of
 from metnos.grimoire.episode import Episode
 from metnos.grimoire.extract import (
     RULES,
@@ -27,16 +29,19 @@ from metnos.grimoire.extract import (
 from metnos.grimoire.trace import State
 
 
-def preferred(material: Material, rules: ExtractRules = RULES) -> list[Candidate]:
+def preferred(
+    material: Material, rules: ExtractRules = RULES, outcome_of: OutcomeOf = lambda _source: NO_OUTCOME
+) -> list[Candidate]:
     """All that is new of it, in a fixed order."""
-    return [each for each in preferences(material, rules) if is_new(each, material.fresh)]
+    return [each for each in preferences(material, rules, outcome_of) if is_new(each, material.fresh)]
 
 
-def preferences(material: Material, rules: ExtractRules = RULES) -> Iterator[Candidate]:
-    """An argument that is always the same for one form of request.
+def preferences(
+    material: Material, rules: ExtractRules = RULES, outcome_of: OutcomeOf = lambda _source: NO_OUTCOME
+) -> Iterator[Candidate]:
+    """An argument that is always the same for one form of request, if it is one that somebody chose.
 
-    It counts if the owner said it each time, or liked or repeated what was done with it: an argument that nobody chose
-    only shows how the planner works.
+    ``outcome_of`` says what came after a turn, and is asked only where nobody said the argument.
     """
     seen: dict[tuple[str, str, str], list[tuple[Episode, str]]] = defaultdict(list)
     for episode in material.cluster.episodes:
@@ -44,17 +49,19 @@ def preferences(material: Material, rules: ExtractRules = RULES) -> Iterator[Can
         if form and episode.payload.get("state") == State.DONE:
             for step in steps_of(episode.payload):
                 for name, value in choices(step["args"]):
-                    seen[form, step["executor"], name].append((episode, written(value)))
+                    if name not in step["flowed"]:
+                        seen[form, step["executor"], name].append((episode, written(value)))
     for (form, executor, name), values in sorted(seen.items()):
         for slots, some in _by_particulars(values, rules):
             value, same = _usual(some)
             told = all(_was_said(episode, read_back(value)) for episode in same)
-            if told or any(_was_liked(episode) for episode in same):
+            if told or any(_was_chosen(episode, outcome_of) for episode in same):
                 call = Call(executor, {name: read_back(value)})
                 ids = [each.id for each in same]
                 yield procedure(material.cluster.key, form, call, None, ids, len(same), len(some), slots)
 
 
+_THOUGHT = frozenset({"model", "react"})  # ways in which a language model made a plan
 _LAST = 5  # four of them alike, where the rules ask for four of five
 _Seen = list[tuple[Episode, str]]  # episodes, each with the value that an argument had
 
@@ -109,6 +116,7 @@ def _is_it(said: Any, value: Any) -> bool:
     return str(said) == str(value) or (isinstance(value, list) and [str(said)] == value)
 
 
-def _was_liked(episode: Episode) -> bool:
-    after = outcome_of(episode.payload)
-    return after.feedback is True or after.repeated > 0
+def _was_chosen(episode: Episode, outcome_of: OutcomeOf) -> bool:
+    """Whether the owner liked it, or asked again for what a model had thought of."""
+    after = appraisal.outcome_of(episode.payload, outcome_of(episode.source) if episode.source else NO_OUTCOME)
+    return after.feedback is True or (after.repeated > 0 and episode.payload.get("path") in _THOUGHT)

@@ -36,6 +36,8 @@ FUNCTION_WORDS = frozenset(_ENGLISH.split()) | frozenset(_ITALIAN.split())
 
 _WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"\b[^\W\d_a-z][^\W\d_]+")
+_BEGINS = re.compile(r"(?:^|[.!?:;\n])[^\w]*$")  # what stands before a word that has a capital wherever it begins
+_CAPITALS = 0.5  # of the words: where more have a capital, it tells nothing
 _PLAIN = str.maketrans("àèéìòù", "aeeiou")
 
 _MONTHS = {
@@ -123,6 +125,7 @@ class Question:
     text: str
     words: tuple[str, ...]  # those that say what it is about, in lower case, each once
     names: tuple[str, ...]  # in lower case
+    proper: tuple[str, ...] = ()  # those of the words that are names beyond doubt
     spans: tuple[Span, ...] = ()
 
 
@@ -137,7 +140,8 @@ def read(text: str, now: datetime, dates: Dates | None = None) -> Question:
     for start, end, _ in timed:
         plain = plain[:start] + " " * (end - start) + plain[end:]
     left = tuple(word for word in words(plain) if word not in FUNCTION_WORDS)
-    return Question(text, left if left or found else words(text), names(text), tuple(found))
+    kept = left if left or found else words(text)
+    return Question(text, kept, names(text), tuple(name for name in proper(text) if name in kept), tuple(found))
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -150,6 +154,15 @@ def names(text: str) -> tuple[str, ...]:
     """Words with a capital that are no function words: names of people, places and things."""
     found = (match[0].lower() for match in _NAME.finditer(text))
     return tuple(dict.fromkeys(name for name in found if name.translate(_PLAIN) not in FUNCTION_WORDS))
+
+
+def proper(text: str) -> tuple[str, ...]:
+    """Names beyond doubt: not at the start of a sentence, no abbreviation, and not where nearly every word is so."""
+    found = [match for match in _NAME.finditer(text) if not match[0].isupper()]
+    if len(found) > _CAPITALS * len(_WORD.findall(text)):
+        return ()
+    sure = (match[0].lower() for match in found if not _BEGINS.search(text[: match.start()]))
+    return tuple(dict.fromkeys(name for name in sure if name.translate(_PLAIN) not in FUNCTION_WORDS))
 
 
 def spans(text: str, now: datetime) -> list[Span]:

@@ -144,7 +144,7 @@ class Recall:
         known = None
         if self._facts is not None and facts > 0:
             known = self._gather_facts(question, self._fitting(vector, self._facts.space, notes), viewer)
-        found = self._ordered(question, gathered, count)
+        found = self._whole(self._ordered(question, gathered, count))
         taught = () if known is None else self._ordered(question, known, facts)
         if not found and not taught:
             notes.append(NOTHING)
@@ -185,14 +185,15 @@ class Recall:
         found_by = _found_by({"words": words, "meaning": cosines, "time": timed})
         words = timed | words
         best = [*list(words)[: rules.seeds * 2 // 3], *list(cosines)[: rules.seeds // 3]]
-        of = {each.id: each for each in store.get(list(found_by))}
+        of = {each.id: each for each in store.get(list(found_by), payload=False)}
         beside = _next_to(of.values(), rules)
         known = Counter(one for one, _ in beside)
-        for seed in dict.fromkeys(best):
-            if seed not in of or not of[seed].session or known[seed] >= len(rules.before) + len(rules.after):
-                continue  # it stands alone, or all its neighbours are known already
-            around = store.around(seed, len(rules.before), len(rules.after))
-            for distance, each in _distances(of[seed], around):
+        every = len(rules.before) + len(rules.after)
+        # Not of what stands alone, nor of what all neighbours are known of already.
+        seeds = [seed for seed in dict.fromkeys(best) if seed in of and of[seed].session and known[seed] < every]
+        around = store.around(seeds, len(rules.before), len(rules.after)) if seeds else {}
+        for seed in seeds:
+            for distance, each in _distances(of[seed], around.get(seed, ())):
                 if rules_of.satisfies(each, where):
                     if each.id not in of:
                         of[each.id] = each
@@ -203,6 +204,11 @@ class Recall:
         cosines |= _cosines(vectors, vector, cosines)
         candidates = [_of_episode(each) for each in of.values()]
         return _Gathered(dict(of), candidates, words, cosines, vectors, beside, found_by)
+
+    def _whole(self, found: Sequence[Memory]) -> tuple[Memory, ...]:
+        """The chosen few with their payloads, which were not read of all that might have been chosen."""
+        whole = {each.id: each for each in self._episodes.get([memory.id for memory in found])}
+        return tuple(replace(each, of=whole[each.id]) for each in found if each.id in whole)
 
     def _in_time(self, asked: str, where: Where) -> dict[str, float]:
         if asked:

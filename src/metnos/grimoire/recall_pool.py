@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.core.decay import HalfLife
 from metnos.grimoire.question import Question, Span, words
-from metnos.grimoire.recall_rules import Candidate, Rules, Signals
+from metnos.grimoire.recall_rules import Candidate, Rules, Signals, evidence, most_given
 from metnos.grimoire.stem import stem
 
 if TYPE_CHECKING:
@@ -47,21 +47,24 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     if not pool.candidates:
         return []
     near = _neighbours(pool, rules)
-    lexical, coverage, own = _by_words(question, pool, near, rules)
+    said = _by_words(question, pool, near, rules)
     meaning, nearness = _by_meaning(pool, near, rules)
     share = meaning_share(float(nearness.max()), len(pool.candidates), rules) if pool.cosines else 0.0
-    if not lexical.any():
+    if not said.scores.any():
         share = 1.0
     named, timed = _who_and_when(question, pool, rules)
     extra = rules.named * named.any() + rules.timed * bool(question.spans)
-    mixed = (1 - share) * lexical + share * meaning
+    mixed = (1 - share) * said.scores + share * meaning
     relevance = (mixed + rules.named * named + rules.timed * timed) / (1 + extra) if question.words else timed
-    answered = coverage.max() >= rules.answers_coverage or nearness.max() >= rules.answers_nearness
-    rows = np.column_stack([relevance, lexical, meaning, named, timed, coverage, own, nearness]).tolist()
+    found = evidence(float(said.coverage.max()), said.ahead, float(nearness.max()), rules, unknown=said.unknown)
+    most = most_given(found, rules)
+    given = set(np.argsort(-relevance, kind="stable")[:most].tolist())
+    columns = relevance, said.scores, meaning, named, timed, said.coverage, said.own, nearness
     made = []
-    for fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart in rows:
-        passed = _passed(covers, apart, rules) if answered else _passed_by_time(lies_in, question)
-        made.append(Signals(fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart, passed))
+    for place, row in enumerate(np.column_stack(columns).tolist()):
+        lies_in, covers, apart = row[4], row[5], row[7]
+        passed = _passed(covers, apart, rules) if place in given else _passed_by_time(lies_in, question)
+        made.append(Signals(*row, passed=passed))
     return made
 
 
@@ -115,22 +118,45 @@ def _passed_by_time(timed: float, question: Question) -> str:
 # -- words
 
 
-def _by_words(question: Question, pool: Pool, near: "Floats", rules: Rules) -> "tuple[Floats, Floats, Floats]":
-    """Scores from 0 to 1, and which share of the question's words is in it or beside it, and in it alone."""
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the words tell of each candidate, and of all together."""
+
+    scores: "Floats"  # from 0 to 1
+    coverage: "Floats"  # which share of the question's words, by weight, is in it or beside it
+    own: "Floats"  # and in it alone
+    ahead: float = 0.0  # by how much weight the best is ahead of the tenth
+    unknown: bool = False  # whether something is named, and nothing that is named is known
+
+
+def _by_words(question: Question, pool: Pool, near: "Floats", rules: Rules) -> _Said:
     import numpy as np
 
     stems = list(dict.fromkeys(stem(word) for word in question.words))
     if not stems:
         nothing = np.zeros(len(pool.candidates))
-        return nothing, nothing, nothing
+        return _Said(nothing, nothing, nothing)
     counts = _counts([each.text for each in pool.candidates], stems)
     lengths = np.array([1 + each.text.count(" ") for each in pool.candidates], dtype=float)
     weights = _weights(counts, lengths, pool, rules)
     seen = counts + near @ counts
     scores = _saturated(seen, lengths + near @ lengths, rules) @ weights
-    most, total = scores.max(), max(weights.sum(), 1e-9)
-    shares = np.minimum(1.0, seen) @ weights / total, np.minimum(1.0, counts) @ weights / total
-    return (scores / most if most > 0 else scores), *shares
+    best, total = np.sort(scores)[::-1], max(weights.sum(), 1e-9)
+    ahead = best[0] - (best[rules.among - 1] if len(best) >= rules.among else 0.0)
+    return _Said(
+        scores / best[0] if best[0] > 0 else scores,
+        np.minimum(1.0, seen) @ weights / total,
+        np.minimum(1.0, counts) @ weights / total,
+        float(ahead),
+        _is_unknown(question, pool, {each for each, there in zip(stems, counts.any(axis=0), strict=True) if there}),
+    )
+
+
+def _is_unknown(question: Question, pool: Pool, known: set[str]) -> bool:
+    """Whether the question names somebody or something, and nothing that it names was ever heard of."""
+    named = {stem(name) for name in question.proper}
+    senders = {stem(word) for each in pool.candidates for word in words(each.sender)} if named - known else set()
+    return bool(named) and named.isdisjoint(known | senders)
 
 
 def _counts(texts: Sequence[str], stems: Sequence[str]) -> "Floats":

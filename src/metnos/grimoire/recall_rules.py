@@ -89,12 +89,18 @@ class Rules:
     timed: float = 0.25  # for lying in the time that the question names
     told_days: float = 7.0  # things are told after they happened: after so long, or the time's own length, half counts
 
-    # -- the floor. Chosen on two conversations, so that it silences about one in a hundred of the questions that they
-    # answer; of questions about other conversations it silences two in five.
-    answers_coverage: float = 0.30  # the best candidate must have this share of the question's words, by weight,
-    answers_nearness: float = 3.5  # or be so many deviations nearer than usual; else nothing is an answer
-    coverage: float = 0.15  # and then each one that comes along has at least this
-    nearness: float = 3.0
+    # -- the floor: how much must speak for an answer (see `evidence`), and what each candidate must have itself
+    answers: float = 0.40  # of the question's words, by weight, in one place and the tenth place no worse
+    # By chance one of N memories has words that weigh ln N together, and the tenth best has ln 10 = 2.3 less. Words are
+    # weighed in such units, so that what stands out further is no chance, however much is remembered.
+    stands_out: float = 0.05  # for each unit by which the best is ahead of the tenth
+    among: int = 10
+    unknown: float = 0.40  # against it, if the question names somebody or something and none of it was ever heard of
+    answers_nearness: float = 4.5  # deviations nearer than usual at which meaning alone is enough
+    nearness: float = 3.0  # and from which on it counts: about what the nearest of a hundred has by chance
+    coverage: float = 0.15  # a candidate must have so much of the words, or be that near
+    unsure: float = 0.55  # up to here an answer may well be none: only the best few are given
+    few_answers: int = 3
     # Of fewer than twenty nothing usual can be told; sentence encoders give unrelated texts about this cosine.
     few: int = 20
     usual_cosine: float = 0.2
@@ -183,6 +189,28 @@ def factors(
     less, more = discount(candidate), rules.bloodstain if candidate.bloodstain else 1.0
     score = sum(weight * value for weight, value in zip(weights, values, strict=True))
     return Factors(*values, discount=less, boost=more, score=less * more * score)
+
+
+# -- whether anything is an answer
+
+
+def evidence(coverage: float, ahead: float, nearness: float, rules: Rules, *, unknown: bool) -> float:
+    """How much speaks for there being an answer at all.
+
+    ``coverage`` is the greatest share of the question's words, by weight, that is found in one place; ``ahead`` by how
+    much weight the best place is ahead of the tenth; ``nearness`` that of the nearest; ``unknown`` says that the
+    question names somebody or something, and nothing that is named is known.
+    """
+    near = (nearness - rules.nearness) / max(rules.answers_nearness - rules.nearness, 1e-9)
+    found = coverage + rules.stands_out * max(0.0, ahead) + rules.answers * max(0.0, near)
+    return found - rules.unknown * unknown
+
+
+def most_given(found: float, rules: Rules) -> int | None:
+    """How many memories may be given for so much evidence: none, a few, or as many as are asked for."""
+    if found < rules.answers:
+        return 0
+    return rules.few_answers if found < rules.unsure else None
 
 
 # -- the order

@@ -8,7 +8,7 @@ owner writes: IDENTITY, USER, MEMORY, TELOS, and what stands by hand in PLAYBOOK
 - What is written is what was shown. If the file changed since, it is left, and the question is put anew.
 - A question is put once: whatever became of it, the same words are not proposed again, unless the owner asks for it.
 - A fact about the owner or the household (see `consent`) waits in quarantine for a question of the same kind. If they
-  say no, or nothing in time, it is to go (`refused`).
+  say no, or nothing in time, it is to go (`refused`), and what says the same is not asked about again.
 - What reads like an instruction to the agent is not even proposed. What was written can be taken back.
 
 Killed at any point a file is as it was or as it was to become; the question is then approved still, or used.
@@ -47,6 +47,7 @@ PLAYBOOK = "PLAYBOOK.md"
 HOURS = 30 * 24.0  # nothing is lost by thinking about it
 LONGEST = 400  # characters of a line: the head of a prompt is short
 _EVIDENCE = 50  # ids that a question names
+_NO = (State.REFUSED, State.EXPIRED)
 
 
 class Tier(IntEnum):
@@ -129,12 +130,19 @@ class Tiers:
         self._note(f"proposal {_key(item.body['file'], str(body['text']))}", new)
         return new
 
-    def refused(self) -> list[str]:
-        """Facts that the owner did not agree to: they said no, or nothing in time. They are to be removed."""
+    def refused(self, *, known: bool = False) -> list[str]:
+        """Facts that the owner did not agree to: they said no, or nothing in time. They are to be removed.
+
+        Only what was asked, if it is ``known`` still: a question whose words were forgotten says nothing about them.
+        """
         rows = self._db.query("SELECT name, value FROM progress WHERE name LIKE 'consent %'")
-        states = {item.id: item.state for item in self._inbox.newest(-1)} if rows else {}
-        ended = (State.REFUSED, State.EXPIRED, None)
-        return [name.removeprefix("consent ") for name, value in rows if states.get(value) in ended]
+        items = {item.id: item for item in self._inbox.newest(-1)} if rows else {}
+        ended = [(name, items.get(value)) for name, value in rows]
+        return [
+            name.removeprefix("consent ")
+            for name, item in ended
+            if (not known if item is None else item.state in _NO and (item.body or not known))
+        ]
 
     # -- writing
 

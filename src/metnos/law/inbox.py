@@ -255,6 +255,13 @@ class Inbox:
 
     # -- reading
 
+    def used(self, kind: str, digest: str) -> Item | None:
+        """The question of that kind about exactly this to which the owner said yes, and whose yes was used."""
+        row = self._db.first(
+            f"{_SELECT} WHERE digest = ? AND kind = ? AND state = ? ORDER BY id DESC", (digest, kind, State.USED)
+        )
+        return None if row is None else _item(row)
+
     def was_refused(self, item: str) -> bool:
         """Whether somebody said no to this question; not if nobody answered, or it is not known any more."""
         return self._db.first("SELECT 1 FROM inbox WHERE id = ? AND state = ?", (item, State.REFUSED)) is not None

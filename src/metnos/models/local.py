@@ -9,6 +9,8 @@ other. Does not guarantee to end at once: `close` lets the running question end 
 import importlib
 import secrets
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +22,7 @@ from metnos.models.chat import OnText, Prompt, Reply
 from metnos.models.patience import Patience
 from metnos.models.pins import find_file
 from metnos.models.remote import Remote
+from metnos.models.scoring import Token, score
 
 _MAGIC = b"GGUF"
 _CLOSE_S = 10.0
@@ -34,6 +37,7 @@ class Local:
         self._lock = threading.Lock()
         self._server: Any = None
         self._remote: Remote | None = None
+        self._key = ""
 
     @property
     def name(self) -> str:
@@ -49,13 +53,15 @@ class Local:
         return find_file(self._settings.name)
 
     def ask(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        if not self._lock.acquire(timeout=self._settings.timeout_s):
-            raise ModelError(f"{self.name} is busy with another question", kind="timeout", fix="Try again later.")
-        try:
+        with self._held(self._settings.timeout_s):
             # By our name: the server would say where the file lies.
             return replace(self._started().ask(prompt, on_text), model=self.name)
-        finally:
-            self._lock.release()
+
+    def score(self, text: str, most: int, seconds: float) -> tuple[Token, ...]:
+        """How likely it finds each token of a text, of at most so many. Raises `ModelError`."""
+        with self._held(seconds):
+            self._started()
+            return score(self._server.listening_address, self._key, text, most=most, seconds=seconds)
 
     def close(self) -> None:
         """End the server. While a question runs it cannot end: then it stays, and ends with the process."""
@@ -63,9 +69,18 @@ class Local:
             self._server = self._remote = None
             self._lock.release()
 
+    @contextmanager
+    def _held(self, wait_s: float) -> Iterator[None]:
+        if not self._lock.acquire(timeout=wait_s):
+            raise ModelError(f"{self.name} is busy with another question", kind="timeout", fix="Try again later.")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
     def _started(self) -> Remote:
         if self._remote is None:
-            key = secrets.token_urlsafe(32)
+            key = self._key = secrets.token_urlsafe(32)
             self._server = _start(self._settings, self.file, key)
             address = f"{self._server.listening_address}/v1"
             asked = self._settings.model_copy(update={"provider": "openai", "url": address, "name": "local"})

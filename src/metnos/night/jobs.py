@@ -3,8 +3,9 @@
 Rules: `Night.tick` does everything that is due at a moment and knows no thread; jobs run in the order of their list,
 one at a time; one that fails is recorded and the others still run; what it has to say is told as notices. A job is a
 border: whatever it raises is its failure and nobody else's. While everything is halted nothing runs by itself, but the
-owner is still reminded. Does not guarantee that a job is done exactly once: one that is killed is begun again, so each
-must be safe to repeat.
+owner is still reminded. A long job asks whoever runs it whether to stop; one that was stopped counts as interrupted,
+and goes on the next time. Does not guarantee that a job is done exactly once: one that is killed is begun again, so
+each must be safe to repeat.
 """
 
 import time as stopwatch
@@ -22,15 +23,38 @@ from metnos.night.schedule import MOST_TRIES, Verdict
 FAILED = "job"  # the kind of a notice about a job that was given up
 
 Active = Callable[[datetime | None, datetime], bool]
+Stop = Callable[[], bool]
+Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, and of how much
+
+
+def never() -> bool:
+    """For whoever stops nothing."""
+    return False
+
+
+def quiet(_what: str, _done: int, _of: int) -> None:
+    """For whoever does not look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Whoever runs a job: may want it to stop, and may want to see how far it is."""
+
+    stop: Stop = never
+    progress: Progress = quiet
+
+
+NOBODY = Watcher()
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a job did, in a few words and counts, and what the owner must know."""
+    """What a job did, in a few words and counts, and what the owner must know. ``stopped``: it was asked to stop."""
 
     message: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
     news: tuple[News, ...] = ()
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +67,7 @@ class Job:
 
     name: str
     what: str
-    run: Callable[[], Done]
+    run: Callable[[Watcher], Done]
     needs_activity: Active | None = None
 
 
@@ -90,7 +114,7 @@ class Night:
 
     # -- by itself
 
-    def tick(self, now: datetime, stop: Callable[[], bool] = lambda: False) -> list[Run]:
+    def tick(self, now: datetime, stop: Stop = never, progress: Progress = quiet) -> list[Run]:
         """Do everything that is due at ``now``, until ``stop`` says so; returns the runs that this made."""
         self.remind(now)
         interrupted = self.runs.settle()
@@ -104,7 +128,7 @@ class Night:
             if stop():
                 break
             if self._judge(job, night, now) is Verdict.DUE:
-                run = self._run(job, night, by_hand=False)
+                run = self._run(job, night, Watcher(stop, progress), by_hand=False)
                 made += [run] if run else []
                 self.remind(self._parts.clock.now())  # a long job must not keep anybody waiting
         return made
@@ -150,13 +174,13 @@ class Night:
 
     # -- by hand
 
-    def run_now(self, name: str) -> Run:
+    def run_now(self, name: str, watcher: Watcher = NOBODY) -> Run:
         """Run one job now, whatever its night says."""
-        return self._by_hand(self._named(name))
+        return self._by_hand(self._named(name), watcher)
 
-    def run_all(self) -> list[Run]:
-        """Run every job now, in order."""
-        return [self._by_hand(job) for job in self._parts.jobs]
+    def run_all(self, watcher: Watcher = NOBODY) -> list[Run]:
+        """Run every job now, in order, until it is to stop."""
+        return [self._by_hand(job, watcher) for job in self._parts.jobs if not watcher.stop()]
 
     def outlook(self, now: datetime) -> list[Outlook]:
         """How every job stands."""
@@ -178,9 +202,9 @@ class Night:
             f"there is no job {name!r}", fix=f"There are: {', '.join(job.name for job in self._parts.jobs)}"
         )
 
-    def _by_hand(self, job: Job) -> Run:
+    def _by_hand(self, job: Job, watcher: Watcher) -> Run:
         night = schedule.night_of(self._parts.clock.now(), self._parts.at, self._parts.zone)
-        run = self._run(job, night, by_hand=True)
+        run = self._run(job, night, watcher, by_hand=True)
         if run is None:
             other = self.runs.running(job.name)
             where = f" in process {other.pid}" if other else ""
@@ -197,7 +221,7 @@ class Night:
         active = job.needs_activity is None or job.needs_activity(past.last_done, hour)
         return schedule.judge(past, now, active=active)
 
-    def _run(self, job: Job, night: date, *, by_hand: bool) -> Run | None:
+    def _run(self, job: Job, night: date, watcher: Watcher, *, by_hand: bool) -> Run | None:
         run = self.runs.begin(job.name, night, by_hand=by_hand)
         if run is None:
             return None
@@ -205,8 +229,8 @@ class Night:
         began = stopwatch.thread_time()
         state, done = State.INTERRUPTED, Done("it was stopped")
         try:
-            done = job.run()
-            state = State.DONE
+            done = job.run(watcher)
+            state = State.INTERRUPTED if done.stopped else State.DONE
         except MetnosError as error:
             state, done = State.FAILED, Done(error.what)
         except Exception as error:  # noqa: BLE001 -- the border of a job: its mistake is recorded and stays its own

@@ -196,6 +196,7 @@ class Turns:
             self._parts.purses.open(scratch.request.id, scratch.calls)
             if waiting.plan.get("last"):
                 _remember(self._parts.medium.load(waiting.plan["last"]), scratch)
+            resuming.heard(waiting, scratch)
             plan, first = resuming.rest(waiting, self._done_so_far(waiting), item, scratch)
             scratch.plan = plan
             way = Way(self._parts.door, self._parts.settings.steps, None, None, item.body["args"])

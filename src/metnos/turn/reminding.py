@@ -5,31 +5,38 @@ instruction; what it may plan after reading them is bounded like after any other
 nothing: only how the turn ended does, later. Everything that had a part is kept in the trace, for `metnos why`.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from metnos.context.blocks import Block, Kind, Trust
 from metnos.context.compress import Part
 from metnos.context.order import u_curve
 from metnos.grimoire.capture import is_owner, particulars, sender_of
-from metnos.grimoire.episode import Viewer
+from metnos.grimoire.episode import Episode, Viewer
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.recall import Memory, Recollection
+from metnos.grimoire.recall_rules import Rules
+from metnos.grimoire.trace import State
 from metnos.turn.plan.records import Plan
 from metnos.turn.playbook import written_for
+from metnos.turn.questions import asks, wants_to_know
 from metnos.turn.scratch import Scratch
 from metnos.turn.steer import Asked, steer
 
-_ASKS = re.compile(  # a question, or a request to be reminded; an order that nobody can follow is neither
-    r"\?\s*$|^\W*(?:what|when|where|who|whose|which|why|how|did|was|were|is|are|has|have|remember"
-    r"|do you (?:remember|know)|cosa|che|quando|dove|chi|quale|quali|perch[eé]|come|quant[oiae]"
-    r"|ho|ha|hai|ricordi|ti ricordi)\b",
-    re.IGNORECASE,
-)
+__all__ = ["Reminding", "asks", "viewer"]
+
 _SHOWN = 5  # episodes, and as many facts
 _EACH = 300  # characters of one
+_MORE = 2  # that are told beside an answer
+# An answer speaks of what was asked: it has half of the question's words, by weight, or its meaning is so much nearer
+# than usual as recall asks of a question that is answered at all. What passes recall's floor with less is only near.
+_HALF = 0.5
+_NEAR = Rules().answers_nearness
+_FROM = {"en": "from memory", "it": "dalla memoria"}
+_LEARNT = {"en": "learnt, {:.0f} % sure", "it": "imparato, sicuro al {:.0f} %"}
+_ALSO = {"en": "Also remembered:", "it": "Ricordo anche questo:"}
+_IN_VAIN = frozenset({State.NOTHING, State.QUESTION})  # turns in which only the request says something
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +64,24 @@ class Reminding:
         return tuple(_block(kind, memories, source) for kind, memories, source in kinds if memories)
 
     def told(self, scratch: Scratch) -> list[str]:
-        """What the owner is told where nothing can be done and they asked something: what is remembered about it."""
-        if not asks(scratch.request.text):
+        """What is told beside a plan that came to nothing, if somebody asked something: what is remembered about it.
+
+        Where they wanted to know something and nothing else, and it is remembered, that is the answer: it takes the
+        place of what the plan says, nothing was missing, and there is nothing to tell beside it.
+        """
+        text, who = scratch.request.text, viewer(scratch)
+        if not asks(text):
             return []
-        found = self.recall(scratch.request.text, viewer(scratch))
+        found = self.recall(text, who)
         memories = [*found.facts[:_SHOWN], *found.episodes[:_SHOWN]]
-        scratch.memories += [_of(each, told=True) for each in memories]
-        return [_line(each) for each in memories]
-
-
-def asks(text: str) -> bool:
-    """Whether somebody wants to know something."""
-    return _ASKS.search(text) is not None
+        answers = _best_first(found) if scratch.plan is not None and wants_to_know(text, scratch.slots) else []
+        if scratch.plan is None or not answers:
+            scratch.memories += [_of(each, told=True) for each in memories]
+            return [_line(each) for each in memories]
+        scratch.memories += [_of(each, told=True) for each in answers]
+        scratch.plan = replace(scratch.plan, say=_answer(answers, who, scratch.language), wishes=())
+        scratch.stop(State.TALKED)
+        return []
 
 
 def viewer(scratch: Scratch) -> Viewer:
@@ -76,6 +89,42 @@ def viewer(scratch: Scratch) -> Viewer:
     asks = scratch.request.principal
     sender = sender_of(asks.channel, asks.sender)
     return Viewer(sender, scratch.request.conversation, is_owner=is_owner(asks.channel))
+
+
+def _best_first(found: Recollection) -> list[Memory]:
+    """What answers a question: in the order of recall, and what was learnt first only where it says more of it."""
+    facts, episodes = ([each for each in some if _is_answer(each)] for some in (found.facts, found.episodes))
+    learnt = facts and (not episodes or facts[0].signals.own > episodes[0].signals.own)
+    return [*facts, *episodes][: 1 + _MORE] if learnt else [*episodes, *facts][: 1 + _MORE]
+
+
+def _is_answer(memory: Memory) -> bool:
+    return memory.signals.own >= _HALF or memory.signals.nearness >= _NEAR
+
+
+def _answer(memories: Sequence[Memory], who: Viewer, language: str) -> str:
+    """The first in so many words, and where each is from."""
+    language = language if language in _FROM else "en"
+    first, *others = memories
+    lines = [_said(first), f"({_FROM[language]}, {_whence(first, who, language)})"]
+    also = [f"  {_said(each)} ({_whence(each, who, language)})" for each in others if _said(each) != _said(first)]
+    return "\n".join([*lines, *([_ALSO[language], *also] if also else [])])
+
+
+def _whence(memory: Memory, who: Viewer, language: str) -> str:
+    """Which day, or how sure; and for the owner, who alone can look, how to see it whole."""
+    of = memory.of
+    when = _LEARNT[language].format(100 * of.confidence) if isinstance(of, Fact) else f"{of.ts.astimezone():%Y-%m-%d}"
+    return f"{when}: metnos memory show {memory.id}" if who.is_owner else when
+
+
+def _said(memory: Memory) -> str:
+    """A memory in one line; of a turn that came to nothing, what was said and not that it came to nothing."""
+    of, text = memory.of, memory.text
+    if isinstance(of, Episode) and of.payload.get("state") in _IN_VAIN:
+        text = text.partition("\n")[0]
+    text = " ".join(text.split())
+    return text if len(text) <= _EACH else text[: _EACH - 1] + "…"
 
 
 def _block(kind: Kind, memories: Sequence[Memory], source: str) -> Block:
@@ -86,9 +135,8 @@ def _block(kind: Kind, memories: Sequence[Memory], source: str) -> Block:
 
 
 def _line(memory: Memory) -> str:
-    text = " ".join(memory.text.split())
     when = "known" if isinstance(memory.of, Fact) else f"{memory.of.ts:%Y-%m-%d}"
-    return f"{when}: {text if len(text) <= _EACH else text[: _EACH - 1] + '…'}"
+    return f"{when}: {_said(memory)}"
 
 
 def _of(memory: Memory, **more: Any) -> Mapping[str, Any]:

@@ -1,11 +1,28 @@
-"""Going on with a turn that waited for a yes: its plan again, with what its steps had given."""
+"""Going on with a turn that waited for a yes: its request and its plan again, with what its steps had given.
+
+Rules: what goes on is the request that was asked, as it was understood then, and so teaches what that would have
+taught; but what somebody else asked teaches nothing when the owner only says yes to it. Nothing is planned or read
+anew: what was approved is done, and what stood behind it in the same plan.
+"""
 
 from metnos.core.errors import TurnError
+from metnos.fastpath.heard import Heard
+from metnos.grimoire.capture import sender_of
 from metnos.grimoire.trace import StepTrace, Trace
 from metnos.law.inbox import Item
 from metnos.turn.plan.records import Kind, Plan, Step
 from metnos.turn.plan.records import Path as PlanPath
 from metnos.turn.scratch import Scratch
+
+
+def heard(waiting: Trace, scratch: Scratch) -> None:
+    """What was asked: the form and the particulars of the turn that waited, if the same one goes on with it."""
+    now = scratch.request.principal
+    if sender_of(waiting.channel, waiting.sender) != sender_of(now.channel, now.sender):
+        return
+    scratch.canonical = waiting.canonical
+    scratch.heard = Heard.from_data(waiting.text, waiting.slots, waiting.asked)
+    scratch.slots = scratch.heard.slots if scratch.heard else ()
 
 
 def rest(waiting: Trace, done: list[StepTrace], item: Item, scratch: Scratch) -> tuple[Plan, int]:

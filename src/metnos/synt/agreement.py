@@ -1,0 +1,108 @@
+"""Which body is right, and which expectation is: bodies and cases that a model wrote, held against each other. Pure.
+
+A small model writes a correct function more often than it reckons a correct result in its head. So several bodies are
+written, some of them without sight of the cases, and all are run on all cases in the sandbox. Rules:
+
+- What was observed, and what follows from the arguments, is never changed: a body that breaks it is wrong.
+- Another case keeps its expectation if any body meets it. If none does and two or more bodies agree on something else,
+  that is expected instead, and the case says how many agreed. If nobody agrees with anybody, the case goes.
+- A case with an error goes as well if no body refuses it: what a model thinks should be refused need not be.
+- At least two cases with entries must remain, else there is nothing to judge by.
+
+Does not guarantee that what several bodies agree on is right: one model can make one mistake twice. The owner sees how
+each case came about.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from metnos.core.canon import canonical_json
+from metnos.synt.rules import Stage
+from metnos.synt.sketch import Case, Rejection
+
+_LEAST = 2  # cases with entries, and bodies that agree
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a body gave for one case: entries, or an error of that kind; a ``fault`` is neither."""
+
+    entries: tuple[Mapping[str, Any], ...] = ()
+    error: str = ""
+    fault: str = ""
+
+    @property
+    def key(self) -> bytes | None:
+        """By what two results are the same; none for a fault, which agrees with nothing."""
+        if self.fault:
+            return None
+        return canonical_json([self.error] if self.error else [dict(each) for each in self.entries])
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The best body, by its place, and the cases as they stand now; ``problem`` says what even it does not meet."""
+
+    body: int
+    cases: tuple[Case, ...]
+    problem: str = ""
+
+
+def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> Judged:
+    """``results`` has a row for each body, with a result for each case. Raises `Rejection` if too little remains."""
+    kept: list[Case] = []
+    rows: list[list[Result]] = [[] for _ in results]
+    for place, case in enumerate(cases):
+        revised = _revised(case, [row[place] for row in results])
+        if revised is not None:
+            kept.append(revised)
+            for row, given in zip(rows, results, strict=True):
+                row.append(given[place])
+    if sum(not case.error for case in kept) < _LEAST:
+        raise Rejection(Stage.TESTS, _unclear(cases, results))
+    met = [sum(_meets(case, given) for case, given in zip(kept, row, strict=True)) for row in rows]
+    best = max(range(len(rows)), key=lambda body: (met[body], -body))
+    return Judged(best, tuple(kept), _problem(kept, rows[best]))
+
+
+def _revised(case: Case, given: Sequence[Result]) -> Case | None:
+    met = sum(_meets(case, each) for each in given)
+    if case.is_fixed or met:
+        return replace(case, agreed=met)
+    if case.error:
+        return None
+    votes = Counter(each.key for each in given if each.key is not None and not each.error)
+    if not votes or votes.most_common(1)[0][1] < _LEAST:
+        return None
+    key, count = votes.most_common(1)[0]
+    return replace(case, entries=next(each.entries for each in given if each.key == key), agreed=count)
+
+
+def _meets(case: Case, given: Result) -> bool:
+    return given.key == Result(case.entries, case.error).key
+
+
+def _problem(cases: Sequence[Case], row: Sequence[Result]) -> str:
+    for case, given in zip(cases, row, strict=True):
+        if not _meets(case, given):
+            wanted = f"fail with {case.error!r}" if case.error else f"give {_told(case.entries)}"
+            return f"for the arguments {_told(dict(case.args))} it must {wanted}, but {_happened(given)}"
+    return ""
+
+
+def _unclear(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> str:
+    faults = [each.fault for row in results for each in row if each.fault]
+    said = f"; one said: {faults[0]}" if faults else ""
+    return f"of {len(cases)} cases too few could be confirmed by running the function{said}"
+
+
+def _happened(given: Result) -> str:
+    if given.fault:
+        return f"it broke: {given.fault}"
+    return f"it failed with {given.error!r}" if given.error else f"it gave {_told(given.entries)}"
+
+
+def _told(value: Any) -> str:
+    return str(canonical_json(value if isinstance(value, dict) else [dict(each) for each in value]).decode())[:300]

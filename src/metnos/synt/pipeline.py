@@ -1,0 +1,177 @@
+"""The five stages in order, each with its gate, until a draft passes every gate or is abandoned.
+
+Rules: a stage whose work is refused does it again with the reason, at most twice; the third refusal in all ends the
+attempt, and the owner is told plainly where. A gate at the end sends the draft back to the stage that has to mend it,
+and what depends on that is done again; nothing else is. A model is asked only for what code cannot settle. Whatever a
+model says is data here: nothing of it runs but in the sandbox, and nothing of it lives without the owner's yes.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from metnos.core.errors import ModelError
+from metnos.models.chat import Prompt, Reply, Usage
+from metnos.synt import agreement, code, description, naming, scaffold, signature, tests
+from metnos.synt.agreement import Result
+from metnos.synt.draft import Check, Draft, Made
+from metnos.synt.naming import Near
+from metnos.synt.need import Need
+from metnos.synt.rules import Stage, SyntRules
+from metnos.synt.sketch import Rejection, Sketch
+
+Ask = Callable[[str, Prompt], Reply]  # what for, and what to say
+Progress = Callable[[str, str], None]  # which stage, and what is being done
+Examine = Callable[[Draft], Iterator[Check]]
+Results = Callable[[Sketch], Sequence[Result]]  # what the body gives for each case, in the sandbox
+
+ORDER = (naming.STAGE, signature.STAGE, tests.STAGE, description.STAGE, code.STAGE)
+# What has to be done again when a stage's work changes. The description follows from the need alone.
+_AFTER = {
+    naming.STAGE: (code.STAGE,),
+    signature.STAGE: (tests.STAGE, code.STAGE),
+    tests.STAGE: (code.STAGE,),
+    description.STAGE: (),
+    code.STAGE: (),
+}
+# How bodies are written that are to agree: with the cases in sight, without them, and with them in other words.
+_WRITTEN = ((True, 0.0), (False, 0.3), (True, 0.7))
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a workshop works with."""
+
+    ask: Ask
+    near: Near
+    taken: Collection[str]  # names that exist
+    results: Results
+    examine: Examine
+    tidy: Callable[[str], str] = lambda source: source  # format the code
+    rules: SyntRules = field(default_factory=SyntRules)
+
+
+@dataclass(slots=True)
+class _Bench:
+    """What lies on the workbench while one need is worked on."""
+
+    sketch: Sketch
+    undone: list[str] = field(default_factory=lambda: list(ORDER))
+    problems: dict[str, str] = field(default_factory=dict)
+    repairs: Counter[str] = field(default_factory=Counter)
+    usage: Usage = field(default_factory=Usage)
+    checks: tuple[Check, ...] = ()
+
+    def redo(self, stage: str, problem: str) -> None:
+        again = {stage, *_AFTER[Stage(stage)], *self.undone}
+        self.undone = [each for each in ORDER if each in again]
+        self.problems[stage] = problem
+        self.repairs[stage] += 1
+
+
+class Workshop:
+    """Makes drafts of needs with a language model."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def make(self, need: Need, progress: Progress = lambda _stage, _what: None) -> Made:
+        """A draft that passed every gate, or the reason why there is none."""
+        bench = _Bench(Sketch(need))
+        draft: Draft | None = None
+        while draft is None:
+            stage = bench.undone[0] if bench.undone else "gates"
+            try:
+                progress(stage, "again" if bench.repairs[stage] else "")
+                if bench.undone:
+                    self._do(stage, bench)
+                    bench.undone.remove(stage)
+                else:
+                    draft = self._examined(bench)
+            except Rejection as refused:
+                if self._is_over(refused, bench):
+                    return self._abandoned(refused, bench)
+                bench.redo(refused.stage, refused.what)
+            except ModelError as error:
+                return replace(self._abandoned(Rejection(stage, error.what), bench), abandoned=error.what)
+        return Made(draft, bench.checks, stage="", rejections=bench.repairs.total(), usage=_used(bench.usage))
+
+    def _is_over(self, refused: Rejection, bench: _Bench) -> bool:
+        rules = self._tools.rules
+        return bench.repairs.total() + 1 >= rules.rejections or bench.repairs[refused.stage] >= rules.repairs
+
+    def _abandoned(self, refused: Rejection, bench: _Bench) -> Made:
+        said = f"it could not be made: {refused.stage} was refused, because {refused.what}"
+        count = bench.repairs.total() + 1
+        return Made(None, bench.checks, said, refused.stage, count, _used(bench.usage))
+
+    # -- the stages
+
+    def _do(self, stage: str, bench: _Bench) -> None:
+        sketch, problem = bench.sketch, bench.problems.pop(stage, "")
+        if stage == naming.STAGE:
+            named = naming.settled(sketch, self._tools.taken) if not problem else None
+            bench.sketch = named or naming.take(
+                self._said(stage, naming.prompt(sketch, self._tools.near, problem), bench).data,
+                sketch,
+                self._tools.taken,
+            )
+        elif stage == signature.STAGE:
+            bench.sketch = signature.take(self._said(stage, signature.prompt(sketch, problem), bench).data, sketch)
+        elif stage == tests.STAGE:
+            bench.sketch = tests.take(self._said(stage, tests.prompt(sketch, problem), bench).data, sketch)
+        elif stage == description.STAGE:
+            bench.sketch = description.take(self._said(stage, description.prompt(sketch, problem), bench).data, sketch)
+        else:
+            self._write(problem, bench)
+
+    def _write(self, problem: str, bench: _Bench) -> None:
+        """Bodies, until one meets every case that can be relied on; the cases as they stand then."""
+        sketch = bench.sketch
+        bodies: list[Sketch] = []
+        given: list[Sequence[Result]] = []
+        refusals: list[Rejection] = []
+        last = sketch.body if problem else ""
+        for seen, temperature in _WRITTEN:
+            cases = sketch.cases if seen else tuple(case for case in sketch.cases if case.is_fixed)
+            prompt = code.prompt(sketch, cases=cases, last=last, problem=problem, temperature=temperature)
+            try:
+                bodies.append(code.take(self._said(code.STAGE, prompt, bench).text, sketch))
+            except Rejection as refused:
+                refusals.append(refused)
+                continue
+            given.append(self._tools.results(bodies[-1]))
+            if len(bodies) > 1 and not agreement.judge(sketch.cases, given).problem:
+                break
+        if not bodies:
+            raise refusals[0]
+        judged = agreement.judge(sketch.cases, given)
+        bench.sketch = replace(sketch, body=bodies[judged.body].body, cases=judged.cases)
+        if judged.problem:
+            raise Rejection(code.STAGE, judged.problem)
+
+    def _examined(self, bench: _Bench) -> Draft:
+        made = scaffold.draft(bench.sketch)
+        made = replace(made, code=self._tools.tidy(made.code))
+        checks: list[Check] = []
+        for check in self._tools.examine(made):
+            checks.append(check)
+            bench.checks = tuple(checks)
+            if not check.passed:
+                raise Rejection(check.stage if check.stage in ORDER else code.STAGE, f"{check.gate}: {check.problem}")
+        return made
+
+    def _said(self, purpose: str, prompt: Prompt, bench: _Bench) -> Reply:
+        reply = self._tools.ask(purpose, prompt)
+        bench.usage += reply.usage
+        return reply
+
+
+def _used(usage: Usage) -> dict[str, float]:
+    return {
+        "calls": usage.calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "usd": usage.usd,
+        "seconds": usage.wall_ms / 1000,
+    }

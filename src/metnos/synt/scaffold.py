@@ -1,0 +1,155 @@
+"""From a sketch to the three files of an executor. Pure, and the same each time.
+
+The function that a model wrote stands as it is; around it stands code of ours that takes the arguments, works on one
+item after the other where that was agreed, turns what goes wrong into failures and keeps within the limit. Capabilities
+follow from the arguments and from nothing else: what names a file or a folder may be read, and nothing may be changed.
+"""
+
+import ast
+from typing import Any
+
+from metnos.synt.draft import Draft, tests_toml, toml
+from metnos.synt.sketch import Case, Field, Sketch, Type
+
+_SCOPE = "~/**"  # what a call names, anywhere at home; the policy decides on each call
+_MOST_ITEMS, _MOST_TEXT = 10_000, 1_000_000
+_SCHEMAS: dict[Type, dict[str, Any]] = {
+    Type.TEXT: {"type": "string", "maxLength": _MOST_TEXT},
+    Type.NUMBER: {"type": "number"},
+    Type.INTEGER: {"type": "integer"},
+    Type.BOOLEAN: {"type": "boolean"},
+    Type.TEXTS: {"type": "array", "maxItems": _MOST_ITEMS, "items": {"type": "string", "maxLength": _MOST_TEXT}},
+    Type.NUMBERS: {"type": "array", "maxItems": _MOST_ITEMS, "items": {"type": "number"}},
+    Type.OBJECT: {"type": "object"},
+    Type.OBJECTS: {"type": "array", "maxItems": _MOST_ITEMS, "items": {"type": "object"}},
+    Type.FILE: {"type": "string", "x-path": "read"},
+    Type.FOLDER: {"type": "string", "x-path": "read"},
+}
+_EACH = """
+
+def run(args, ctx):
+    entries, failures = [], []
+    for {item} in args["{each}"]:
+        try:
+            entries.append({entry})
+        except ValueError as error:
+            failures.append(ctx.failure({item}, "invalid", str(error)))
+    if failures and not entries:
+        ctx.fail("invalid", failures[0]["message"])
+    return {{"entries": entries[: ctx.limit], "total": len(entries), "failures": failures}}
+"""
+_WHOLE = """
+
+def run(args, ctx):
+    try:
+        entries = {call}
+    except {missing}ValueError as error:
+        ctx.fail("invalid", str(error))
+    return {{"entries": entries[: ctx.limit], "total": len(entries)}}
+"""
+_MISSING = """FileNotFoundError as error:
+        ctx.fail("not_found", f"there is no {error.filename}")
+    except """
+
+
+def draft(sketch: Sketch) -> Draft:
+    """The files of a sketch that every stage has worked on."""
+    return Draft(sketch.name, manifest(sketch), code(sketch), tests(sketch))
+
+
+def args_schema(sketch: Sketch) -> dict[str, Any]:
+    """The arguments as the manifest has them."""
+    made: dict[str, Any] = {}
+    required = [each.name for each in sketch.takes if not each.optional]
+    if required:
+        made["required"] = required
+    made["properties"] = {each.name: _argument(each) for each in sketch.takes}
+    return made
+
+
+def output_schema(sketch: Sketch) -> dict[str, Any]:
+    """One entry as the manifest has it."""
+    fields = {each.name: _schema(each.type, place=False) for each in sketch.gives}
+    if sketch.echoes:
+        listed = next(each for each in sketch.takes if each.name == sketch.each)
+        fields = {sketch.item: _schema(listed.type.item, place=False), **fields}
+    return {"type": "object", "required": list(fields), "properties": fields}
+
+
+def manifest(sketch: Sketch) -> str:
+    table: dict[str, Any] = {
+        "name": sketch.name,
+        "version": sketch.version,
+        "purpose": sketch.purpose,
+        "kind": "producer",
+        "reversal": "nothing",
+        "args": args_schema(sketch),
+        "output": output_schema(sketch),
+        "capabilities": {"fs": {"read": [_SCOPE]}} if any(each.type.is_place for each in sketch.takes) else {},
+        "examples": [{"say": each, "args": _example(sketch)} for each in sketch.says],
+    }
+    return toml({name: value for name, value in table.items() if value != {}})
+
+
+def code(sketch: Sketch) -> str:
+    """What stands around the function, and the function."""
+    tree = ast.parse(sketch.body)
+    lines = sketch.body.splitlines()
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    taken = {number for node in imports for number in range(node.lineno - 1, (node.end_lineno or node.lineno))}
+    above = "\n".join(ast.unparse(node) for node in imports)
+    below = "\n".join(line for number, line in enumerate(lines) if number not in taken).strip("\n")
+    return f'"""{_plain(sketch.purpose)}"""\n\n{above}\n{run(sketch)}\n\n{below}\n'
+
+
+def run(sketch: Sketch) -> str:
+    """The part that is ours."""
+    values = [sketch.item if each.name == sketch.each else f'args["{each.name}"]' for each in sketch.takes]
+    call = f"{sketch.name}({', '.join(values)})"
+    if sketch.each:
+        echo = f'"{sketch.item}": {sketch.item}, ' if sketch.echoes else ""
+        entry = f"{{{echo}**{call}}}" if echo else call
+        return _EACH.format(item=sketch.item, each=sketch.each, entry=entry)
+    missing = _MISSING if any(each.type.is_place for each in sketch.takes) else ""
+    return _WHOLE.format(call=call, missing=missing)
+
+
+def tests(sketch: Sketch) -> str:
+    return tests_toml([_test(case, number) for number, case in enumerate(sketch.cases, start=1)])
+
+
+def _test(case: Case, number: int) -> dict[str, Any]:
+    how = "seen" if case.observed else "refused" if case.error else "example"
+    made: dict[str, Any] = {"name": f"{how} {number}", "args": dict(case.args)}
+    if case.files:
+        made["files"] = dict(case.files)
+    if case.error:
+        made["expect_error"] = case.error
+    else:
+        made["expect"] = {"entries": [dict(each) for each in case.entries]}
+    return made
+
+
+def _argument(each: Field) -> dict[str, Any]:
+    made = {**_schema(each.type), "description": each.description}
+    if each.type.is_list and not each.optional:
+        made["minItems"] = 1
+    return {**made, "default": each.default} if each.optional else made
+
+
+def _schema(kind: Type, *, place: bool = True) -> dict[str, Any]:
+    return {key: value for key, value in _SCHEMAS[kind].items() if place or key not in ("x-path", "maxLength")}
+
+
+def _example(sketch: Sketch) -> dict[str, Any]:
+    """The arguments of the first case that is no error, as a person would give them."""
+    first = next((case for case in sketch.cases if not case.error), None)
+    return {} if first is None else {name: _homely(value) for name, value in first.args.items()}
+
+
+def _homely(value: Any) -> Any:
+    return value.replace("{box}", "~") if isinstance(value, str) else value
+
+
+def _plain(text: str) -> str:
+    return text.replace("\\", " ").replace('"', "'")

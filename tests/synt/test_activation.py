@@ -1,0 +1,225 @@
+"""Nothing that Metnos made lives without the yeses it needs; every way around them is tried here."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from executors.samples import sample_files
+from metnos.core.clock import MovableClock
+from metnos.core.errors import ExecutorError, InboxError, NotTrusted
+from metnos.core.settings import Settings
+from metnos.core.workspace import Workspace
+from metnos.executors.catalog import Catalog
+from metnos.executors.schema import MIGRATIONS as EXECUTORS
+from metnos.executors.signature import Origin
+from metnos.executors.state import State as Living
+from metnos.law import founding
+from metnos.law.inbox import Inbox
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
+from metnos.store.db import Database
+from metnos.synt.activation import ACTIVATION, Activation, consent, direction_digest
+from metnos.synt.draft import Check, Draft, Made
+from metnos.synt.need import Need, Way
+from metnos.synt.proposals import Proposal, Proposals, State
+from metnos.synt.schema import MIGRATIONS
+
+NIGHT = Principal(Channel.NIGHT, "introspection", Autonomy.READ_ONLY)
+NAME = "find_files"
+
+
+def draft(version: str = "1.0.0") -> Draft:
+    files = {name: content.decode() for name, content in sample_files(NAME, version=version).items()}
+    return Draft(NAME, files["manifest.toml"], files["executor.py"], files["tests.toml"])
+
+
+class House:
+    def __init__(self, root: Path, clock: MovableClock) -> None:
+        settings, workspace = Settings(), Workspace(root / "workspace")
+        founding.found(workspace, settings, clock)
+        seat = founding.take_seat(workspace, settings, clock)
+        self.clock = clock
+        self.inbox = Inbox(seat.db, seat.audit, clock)
+        db = Database(workspace.mnest_db, EXECUTORS, clock=clock)
+        self.catalog = Catalog(workspace, db, seat.audit, seat.signer, clock, settings.executors, consent(self.inbox))
+        self.proposals = Proposals(Database(workspace.memory / "synt.db", MIGRATIONS, clock=clock), clock)
+        self.births = Activation(self.proposals, self.inbox, self.catalog)
+
+    def proposed(self, way: Way = Way.DIRECT) -> Proposal:
+        return self.proposals.take_up(Need("find the files", way, mnest=str(way)), "it recurs")[0]
+
+    def commissioned(self, way: Way = Way.DIRECT) -> Proposal:
+        proposal = self.proposed(way)
+        if not way.is_internal:
+            return proposal
+        item = self.births.ask_direction(proposal, ["asked three times"], asked_by=NIGHT)
+        return self.births.agreed(self.inbox.approve(item.id, at_terminal()))
+
+    def drafted(self, way: Way = Way.DIRECT, made: Draft | None = None) -> Proposal:
+        green = Made(made or draft(), (Check("static gate", ""),))
+        return self.births.ask_activation(self.commissioned(way), green, {}, asked_by=NIGHT)
+
+    def is_alive(self) -> bool:
+        try:
+            return self.catalog.get(NAME).usable
+        except NotTrusted:
+            return False
+
+
+@pytest.fixture
+def house(tmp_path: Path, clock: MovableClock) -> Iterator[House]:
+    house = House(tmp_path, clock)
+    yield house
+    house.catalog.db.close()
+
+
+class TestWithTheOwnersYes:
+    @pytest.mark.parametrize("way", list(Way))
+    def test_it_lives_bit_for_bit_as_approved(self, house: House, way: Way) -> None:
+        proposal = house.drafted(way)
+        item = house.inbox.approve(proposal.activation, at_terminal())
+        executor = house.births.activate(item)
+        assert house.is_alive()
+        assert executor.digest == item.digest == draft().digest
+        assert executor.origin is Origin.SYNTHESISED
+        assert house.proposals.get(proposal.id).state is State.ACTIVE
+
+    def test_a_process_that_died_after_the_yes_was_used_goes_on(self, house: House) -> None:
+        proposal = house.drafted()
+        item = house.inbox.approve(proposal.activation, at_terminal())
+        house.inbox.take(item.digest)
+        house.births.activate(item)
+        assert house.is_alive()
+
+    def test_the_same_yes_twice_changes_nothing(self, house: House) -> None:
+        proposal = house.drafted()
+        item = house.inbox.approve(proposal.activation, at_terminal())
+        first = house.births.activate(item)
+        assert house.births.activate(item).digest == first.digest
+        assert len(house.proposals.versions(NAME)) == 1
+
+    def test_an_earlier_version_comes_back_with_one_call_and_no_new_yes(self, house: House) -> None:
+        for version in ("1.0.0", "1.1.0"):
+            proposal = house.drafted(Way.OWNER, draft(version))
+            house.births.activate(house.inbox.approve(proposal.activation, at_terminal()))
+        assert house.catalog.get(NAME).version == "1.1.0"
+        assert house.births.roll_back(NAME, draft().digest).version == "1.0.0"
+        assert house.catalog.get(NAME).version == "1.0.0"
+        with pytest.raises(NotTrusted, match="ever lived"):
+            house.births.roll_back(NAME, "0" * 64)
+
+
+class TestWithoutIt:
+    @pytest.fixture(autouse=True)
+    def _nothing_lives(self, house: House) -> Iterator[None]:
+        yield
+        assert not house.is_alive()
+        assert not house.catalog.usable()
+
+    def test_signing_it_directly_is_refused(self, house: House) -> None:
+        with pytest.raises(NotTrusted, match="did not say yes"):
+            house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
+
+    def test_writing_the_folder_and_signing_that_is_refused(self, house: House) -> None:
+        folder = house.catalog.folder / NAME
+        folder.mkdir(parents=True)
+        for name, content in draft().contents().items():
+            (folder / name).write_bytes(content)
+        with pytest.raises(NotTrusted, match="did not say yes"):
+            house.catalog.sign(NAME, "mine", Origin.SYNTHESISED)
+
+    def test_signing_it_switched_off_and_switching_it_on_is_refused(self, house: House) -> None:
+        folder = house.catalog.folder / NAME
+        folder.mkdir(parents=True)
+        for name, content in draft().contents().items():
+            (folder / name).write_bytes(content)
+        with pytest.raises(NotTrusted, match="did not say yes"):
+            house.catalog.sign(NAME, "mine", Origin.SYNTHESISED, Living.DISABLED)
+        with pytest.raises(ExecutorError):
+            house.catalog.change(NAME, Living.ACTIVE, "on")
+
+    def test_a_question_that_waits_is_no_yes(self, house: House) -> None:
+        item = house.inbox.find(house.drafted().activation)
+        with pytest.raises(InboxError, match="no yes"):
+            house.births.activate(item)
+
+    def test_a_refused_one_is_none(self, house: House) -> None:
+        proposal = house.drafted()
+        item = house.inbox.refuse(proposal.activation, at_terminal(), "no")
+        with pytest.raises(InboxError, match="no yes"):
+            house.births.activate(item)
+
+    def test_an_approved_one_whose_time_is_over_is_none(self, house: House) -> None:
+        item = house.inbox.approve(house.drafted().activation, at_terminal())
+        house.clock.move(timedelta(days=31))
+        with pytest.raises(InboxError, match="no yes"):
+            house.births.activate(item)
+
+    def test_the_night_cannot_say_yes_to_itself(self, house: House) -> None:
+        proposal = house.drafted()
+        with pytest.raises(InboxError, match="may not answer"):
+            house.inbox.approve(proposal.activation, NIGHT)
+
+    def test_a_yes_to_other_files_is_none(self, house: House) -> None:
+        proposal = house.drafted()
+        item = house.inbox.approve(proposal.activation, at_terminal())
+        house.inbox.take(item.digest)
+        with pytest.raises(NotTrusted, match="did not say yes"):
+            house.catalog.adopt(NAME, draft("1.0.1").contents(), "mine", Origin.SYNTHESISED)
+
+    def test_a_draft_that_was_exchanged_after_the_yes_is_not_signed(self, house: House) -> None:
+        proposal = house.drafted()
+        item = house.inbox.approve(proposal.activation, at_terminal())
+        house.proposals.drafted(proposal, Made(draft("6.6.6")), proposal.activation)
+        with pytest.raises(NotTrusted, match="shown"):
+            house.births.activate(item)
+
+    def test_metnoss_own_idea_needs_its_direction_even_with_the_other_yes(self, house: House) -> None:
+        proposal = house.proposed()
+        body = {"way": "direct", "direction": direction_digest(proposal), "proposal": proposal.id}
+        item = house.inbox.ask(ACTIVATION, "please", body, draft().digest, asked_by=NIGHT, hours=1)
+        house.inbox.approve(item.id, at_terminal())
+        house.inbox.take(item.digest)
+        with pytest.raises(NotTrusted, match="direction"):
+            house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
+
+    def test_a_direction_that_waits_or_was_refused_commissions_nothing(self, house: House) -> None:
+        proposal = house.proposed()
+        item = house.births.ask_direction(proposal, [], asked_by=NIGHT)
+        with pytest.raises(InboxError, match="no yes"):
+            house.births.agreed(item)
+        house.inbox.refuse(item.id, at_terminal())
+        with pytest.raises(InboxError, match="no yes"):
+            house.births.agreed(item)
+        assert house.proposals.get(proposal.id).state is State.DIRECTION
+
+    def test_the_direction_of_another_proposal_is_not_its_own(self, house: House) -> None:
+        house.commissioned(Way.INDIRECT)
+        other = house.proposed(Way.DIRECT)
+        body = {"way": "direct", "direction": direction_digest(other), "proposal": other.id}
+        item = house.inbox.ask(ACTIVATION, "please", body, draft().digest, asked_by=NIGHT, hours=1)
+        house.inbox.approve(item.id, at_terminal())
+        house.inbox.take(item.digest)
+        with pytest.raises(NotTrusted, match="direction"):
+            house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
+
+    def test_a_question_without_a_way_is_none(self, house: House) -> None:
+        item = house.inbox.ask(ACTIVATION, "please", {}, draft().digest, asked_by=NIGHT, hours=1)
+        house.inbox.approve(item.id, at_terminal())
+        house.inbox.take(item.digest)
+        with pytest.raises(NotTrusted, match="how it came about"):
+            house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
+
+    def test_a_yes_of_another_kind_to_the_same_digest_is_none(self, house: House) -> None:
+        item = house.inbox.ask("act", "please", {"way": "owner"}, draft().digest, asked_by=NIGHT, hours=1)
+        house.inbox.approve(item.id, at_terminal())
+        house.inbox.take(item.digest)
+        with pytest.raises(NotTrusted, match="did not say yes"):
+            house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
+
+    def test_a_draft_that_failed_a_gate_is_not_put_before_the_owner(self, house: House) -> None:
+        with pytest.raises((NotTrusted, ExecutorError), match="every gate"):
+            house.births.ask_activation(
+                house.commissioned(), Made(draft(), (Check("static gate", "evil"),)), {}, asked_by=NIGHT
+            )

@@ -1,0 +1,96 @@
+"""Bodies and cases are held against each other: what is fixed stays, what two agree on counts, all else goes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metnos.synt.agreement import Judged, Result, judge
+from metnos.synt.sketch import Case, Rejection
+
+Row = Mapping[str, Any]
+
+
+def gives(*rows: Row) -> Result:
+    return Result(entries=rows)
+
+
+def expects(text: str, *rows: Row, **more: Any) -> Case:
+    return Case({"text": text}, rows, **more)
+
+
+ONE, TWO = expects("a", {"n": 1}), expects("b", {"n": 2})
+
+
+def test_the_body_that_meets_every_case_is_taken() -> None:
+    bad, good = [gives({"n": 1}), gives({"n": 9})], [gives({"n": 1}), gives({"n": 2})]
+    found = judge([ONE, TWO], [bad, good])
+    assert (found.body, found.problem) == (1, "")
+    assert [case.agreed for case in found.cases] == [2, 1]
+
+
+def test_what_two_bodies_agree_on_is_expected_where_none_meets_the_case() -> None:
+    wrong = expects("c", {"n": 33})
+    row = [gives({"n": 1}), gives({"n": 2}), gives({"n": 3})]
+    found = judge([ONE, TWO, wrong], [row, row])
+    assert found.problem == ""
+    assert found.cases[2].entries == ({"n": 3},)
+    assert found.cases[2].agreed == 2
+
+
+def test_one_body_alone_changes_no_expectation() -> None:
+    wrong = expects("c", {"n": 33})
+    found = judge([ONE, TWO, wrong], [[gives({"n": 1}), gives({"n": 2}), gives({"n": 3})]])
+    assert [case.args["text"] for case in found.cases] == ["a", "b"]
+
+
+def test_what_was_observed_is_never_changed() -> None:
+    seen = expects("c", {"n": 33}, observed=True)
+    row = [gives({"n": 1}), gives({"n": 2}), gives({"n": 3})]
+    found = judge([ONE, TWO, seen], [row, row, row])
+    assert found.cases[2] == expects("c", {"n": 33}, observed=True)
+    assert '"n":33' in found.problem
+    assert '"n":3}' in found.problem
+
+
+def test_what_a_model_wants_refused_goes_if_no_body_refuses_it_and_stays_if_one_does() -> None:
+    refused = Case({"text": ""}, error="invalid")
+    fine = [gives({"n": 1}), gives({"n": 2}), gives({"n": 0})]
+    strict = [gives({"n": 1}), gives({"n": 2}), Result(error="invalid")]
+    assert judge([ONE, TWO, refused], [fine, fine]).cases == tuple(judge([ONE, TWO], [fine[:2], fine[:2]]).cases)
+    found = judge([ONE, TWO, refused], [fine, strict])
+    assert (found.body, found.problem) == (1, "")
+
+
+def test_a_fault_agrees_with_nothing() -> None:
+    broken = [Result(fault="it broke")] * 2
+    with pytest.raises(Rejection, match="it broke") as error:
+        judge([ONE, TWO], [broken, broken])
+    assert error.value.stage == "tests"
+
+
+values = (
+    st.integers(0, 2).map(lambda n: gives({"n": n})) | st.just(Result(fault="x")) | st.just(Result(error="invalid"))
+)
+
+
+@given(st.data())
+def test_whatever_is_given_the_fixed_cases_stay_and_a_body_without_problem_meets_all(data: st.DataObject) -> None:
+    count = data.draw(st.integers(2, 5))
+    fixed = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    cases = [expects(str(place), {"n": place % 3}, observed=is_fixed) for place, is_fixed in enumerate(fixed)]
+    rows = data.draw(st.lists(st.lists(values, min_size=count, max_size=count), min_size=1, max_size=4))
+    try:
+        found = judge(cases, rows)
+    except Rejection:
+        return
+    assert isinstance(found, Judged)
+    kept = {case.args["text"]: case for case in found.cases}
+    for case in cases:
+        if case.observed:
+            assert kept[case.args["text"]].entries == case.entries
+    if not found.problem:
+        for text, case in kept.items():
+            assert rows[found.body][int(text)].entries == case.entries

@@ -1,0 +1,42 @@
+"""A sketch becomes three files that follow the contract, the same each time."""
+
+import ast
+
+import pytest
+
+from metnos.executors import birth, gate
+from metnos.synt import scaffold
+from metnos.synt.sketch import Sketch
+from synt.sketches import LINES, TITLE
+
+
+@pytest.mark.parametrize("sketch", [TITLE, LINES], ids=lambda each: each.name)
+def test_the_files_follow_the_contract_and_pass_the_static_gate(sketch: Sketch) -> None:
+    draft = scaffold.draft(sketch)
+    manifest = draft.read()
+    assert (manifest.name, manifest.kind, manifest.purpose) == (sketch.name, "producer", sketch.purpose)
+    assert len(birth.parse(draft.tests)) == len(sketch.cases)
+    assert gate.inspect(draft.code, gate.declared(manifest.model_dump(mode="json", exclude_none=True))) == []
+    assert scaffold.draft(sketch) == draft
+
+
+def test_only_what_names_a_place_may_be_read_and_nothing_may_be_changed() -> None:
+    assert scaffold.draft(TITLE).read().capabilities.names() == ()
+    assert scaffold.draft(LINES).read().capabilities.names() == ("fs.read",)
+
+
+def test_an_entry_says_which_item_it_is_about() -> None:
+    assert list(scaffold.output_schema(TITLE)["properties"]) == ["text", "title"]
+    assert list(scaffold.output_schema(LINES)["properties"]) == ["lines"]
+
+
+def test_a_purpose_cannot_break_out_of_the_docstring() -> None:
+    from dataclasses import replace
+
+    hostile = replace(TITLE, purpose='Format text."""\nimport os\n"""')
+    tree = ast.parse(scaffold.code(hostile))
+    assert not [node for node in tree.body if isinstance(node, ast.Import)]
+
+
+def test_an_argument_with_a_default_may_be_left_out() -> None:
+    assert scaffold.draft(LINES).read().validate_args({"path": "~/a.txt"}) == {"path": "~/a.txt", "least": 0}
