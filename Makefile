@@ -5,6 +5,9 @@ ARGS  ?=
 NAME  ?=
 DATA  ?=
 
+# Where no bytecode is kept, each of the hundreds of commands that the tests start compiles all of Metnos again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test check lint bench lock docs clean
 
@@ -18,12 +21,12 @@ run: ## install what is needed and start Metnos; ARGS="doctor" passes a command 
 test: ## the whole suite: linters, types, layers, sizes, every test, coverage
 	@sh tools/setup.sh dev
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term-missing:skip-covered
 
 check: ## the fast tier: everything but the slow tests
 	@sh tools/setup.sh dev
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 lint:
 	$(BIN)/ruff check .

@@ -24,8 +24,9 @@ from metnos import __version__
 
 BENCHMARKS = (
     *("store", "audit", "help", "gate", "sandbox", "router", "turn", "llm"),
-    *("reach", "fastpath", "fastpath_exact", "mnestome"),
+    *("reach", "fastpath", "fastpath_exact", "mnestome", "compiled"),
     *("episodes", "million", "locomo", "supersede", "compress", "forgetting", "memory"),
+    "redcode",
 )
 
 LEAST_ROUNDS = 3  # fewer have no median worth the name

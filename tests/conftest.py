@@ -5,7 +5,9 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -15,7 +17,6 @@ from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
-from metnos.store import db
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -24,17 +25,23 @@ hypothesis_settings.register_profile("metnos", deadline=None, derandomize=bool(o
 hypothesis_settings.load_profile("metnos")
 
 
+class _Unsynced(sqlite3.Connection):
+    """A connection that leaves it to the system when its writes reach the disk."""
+
+    def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        if sql.startswith("PRAGMA synchronous="):
+            return super().execute("PRAGMA synchronous=OFF")
+        if sql == "PRAGMA journal_mode=WAL":
+            super().execute("PRAGMA synchronous=OFF")
+        return super().execute(sql, *values)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _unsynced() -> Iterator[None]:
-    """Nothing waits for the disk: only a power cut could tell, and a killed process loses nothing either way."""
-    really = db.pragma
-
-    def pragma(connection: sqlite3.Connection, name: str, value: str) -> None:
-        really(connection, name, "OFF" if name == "synchronous" else value)
-
+    """Nothing waits for the disk, which was most of the time: only a power cut could tell, and no test makes one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        patch.setattr(db, "pragma", pragma)
+        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=_Unsynced))
         yield
 
 
@@ -76,10 +83,18 @@ def blank(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "workspace")
 
 
+@pytest.fixture(scope="session")
+def _founded(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A workspace as `founding` makes it, made once."""
+    made = Workspace(tmp_path_factory.mktemp("founded") / "workspace")
+    founding.found(made, Settings(), MovableClock(START))
+    return made
+
+
 @pytest.fixture
-def workspace(blank: Workspace, clock: MovableClock) -> Workspace:
+def workspace(_founded: Workspace, blank: Workspace) -> Workspace:
     """Founded, without the built-in executors: they take a while, and come by themselves to whoever asks for them."""
-    founding.found(blank, Settings(), clock)
+    shutil.copytree(_founded.root, blank.root)
     return blank
 
 

@@ -28,6 +28,9 @@ class Ran:
     err: str
 
 
+Say = Callable[..., Ran]
+
+
 def metnos(*arguments: str, stdin: str | None = None, **variables: str) -> Ran:
     """One command with the test's own home and workspace."""
     done = subprocess.run(

@@ -15,6 +15,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.embedding import Space
 from metnos.core.workspace import Workspace
 from metnos.grimoire.fact import Fact, Kind, Standing
+from metnos.grimoire.trace import Trace
 from metnos.law.principal import Autonomy, Channel, Principal
 from turn.fasting import fill
 from turn.scripted import Said, Scripted, reopened
@@ -80,6 +81,13 @@ def copied(made: Workspace, blank: Workspace, clock: MovableClock, home: Path) -
     app.__dict__["embedder"] = None  # loading one takes longer than all the rest
     yield app
     app.close()
+
+
+def done(app: App, text: str, **more: Principal) -> Trace:
+    """A request on its own."""
+    trace = take(app, text, **more).trace
+    assert trace is not None
+    return trace
 
 
 def known(app: App, *kinds: Kind) -> list[Fact]:

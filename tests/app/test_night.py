@@ -1,17 +1,20 @@
 """The jobs of a real workspace. That they come by themselves is shown in `tests/api/test_daemon.py`."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from executors.hands import give
+from grimoire.curated import lived_through
 from metnos.app import App, remembering
 from metnos.app import night as building
 from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.executors import index
-from metnos.night.jobs import Night
+from metnos.grimoire.episode import Verdict
+from metnos.night.jobs import Night, Watcher
 from metnos.night.records import State
 from turn.turning import take
 
@@ -116,3 +119,19 @@ def test_while_one_process_learns_another_leaves_it_alone(equipped: App) -> None
     cycle = equipped.grimoire.learn(5.0)
     assert cycle is not None
     assert cycle.counts["judged"] == 1
+
+
+@pytest.mark.parametrize(("job", "part"), [("curator", "judging"), ("curator", "learning"), ("dream", "replay")])
+def test_whoever_stops_the_night_stops_learning_and_dreaming(equipped: App, job: str, part: str) -> None:
+    equipped.__dict__["embedder"] = None
+    lived = [replace(each, verdict=Verdict.UNJUDGED, importance=None, seq=0) for each in lived_through(60)]
+    equipped.grimoire.episodes.add(lived, None, None)
+    if job == "dream":
+        remembering.curate(equipped, now=True)
+    equipped.grimoire.curator(1.0).tick(50)
+    night, seen = building.build(equipped), list[str]()
+    watcher = Watcher(lambda: part in seen, lambda what, _done, _of: seen.append(what))
+    run = night.run_now(job, watcher)
+    assert (run.state, run.message) == (State.INTERRUPTED, remembering.STOPPED)
+    assert seen.count(part) == 1
+    assert (night.run_now(job).state, night.run_now(job).message) == (State.DONE, "")

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,17 +16,16 @@ from app.remembered import (
     FRIEND,
     LINE,
     PROGRAM,
-    Embedder,
     answer,
     copied,
+    done,
     known,
     quiet,
     taught,
     the_folder,
 )
 from app.turned import close, pdfs
-from grimoire.traces import step
-from metnos.app import App, keeping, learning, paths, remembering
+from metnos.app import App, learning, paths, remembering
 from metnos.app.remembering import AGAIN, Grimoire
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreBusy
@@ -36,12 +34,10 @@ from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.episode import Scope, Viewer, Where
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
-from metnos.grimoire.trace import Trace
 from metnos.law.principal import Autonomy, Channel, Principal
 from support import at_once
-from turn.fasting import empty, fill
-from turn.scripted import steps
-from turn.turning import OWNER, follow, take
+from turn.fasting import fill
+from turn.turning import OWNER, take
 
 KEY = "the spare key is under the blue flower pot"
 
@@ -63,13 +59,6 @@ def app(equipped: App, tmp_path: Path) -> Iterator[App]:
     opened, _ = quiet(equipped)
     yield opened
     opened.close()
-
-
-def done(app: App, text: str, **more: Principal) -> Trace:
-    """A request on its own."""
-    trace = take(app, text, **more).trace
-    assert trace is not None
-    return trace
 
 
 def ids(app: App) -> list[str]:
@@ -200,106 +189,6 @@ class TestSteering:
         assert trace.answer.endswith("the memory is busy")
 
 
-class TestChoosing:
-    """What nobody said: the folder that a language model thought of."""
-
-    PAPERS = "find the files that I am to read"
-    FOLDER = {"path": "~/docs"}
-
-    def asked(self, app: App, clock: MovableClock) -> list[str]:
-        """Three times, of a model that thinks of the folder by itself."""
-        call = steps({"find_files": {**self.FOLDER, "pattern": "*.pdf"}})
-        opened, _ = quiet(app, call, call, call)
-        turns = []
-        for _ in range(3):
-            trace = done(opened, self.PAPERS)
-            assert (trace.state, trace.path) == ("done", "model")
-            turns.append(trace.id)
-            clock.move(timedelta(days=1))
-        opened.close()
-        return turns
-
-    def closed(self, app: App, clock: MovableClock, path: str) -> list[str]:
-        turns = []
-        for number in range(3):
-            taken = step(executor="find_files", args=self.FOLDER)
-            turns.append(close(app, number, self.PAPERS, [("find_files", self.FOLDER)], path=path, steps=(taken,)))
-            clock.move(timedelta(days=1))
-        learning.catch_up(app)
-        return turns
-
-    def learnt(self, app: App) -> bool:
-        remembering.curate(app, now=True)
-        return self.FOLDER in [fact.data["prefer"]["args"] for fact in known(app, Kind.PROCEDURAL)]
-
-    def test_what_a_model_chose_and_the_owner_asked_for_again_is_a_preference(
-        self, app: App, clock: MovableClock
-    ) -> None:
-        self.asked(app, clock)
-        assert self.learnt(app)
-
-    def test_what_the_owner_said_to_be_good_is_one_whoever_chose_it(self, app: App, clock: MovableClock) -> None:
-        turns = self.closed(app, clock, "router")
-        app.medium.feedback(turns[1], good=True)
-        assert self.learnt(app)
-
-    def test_what_fixed_rules_chose_is_none_by_itself(self, app: App, clock: MovableClock) -> None:
-        self.closed(app, clock, "router")
-        assert not self.learnt(app)
-
-
-class TestAfterAYes:
-    """What waited in the inbox and was done later is the request that was asked."""
-
-    ASKED = "copy the PDFs in ~/docs to ~/archive"
-
-    def approved(self, app: App, principal: Principal = OWNER) -> Trace:
-        assert take(app, self.ASKED, principal=principal).ended.state == "waiting"
-        (item,) = app.inbox.waiting()
-        turn = app.turns.go_on(app.inbox.approve(item.id, OWNER), OWNER)
-        assert turn is not None
-        trace = follow(app, turn).trace
-        assert trace is not None
-        return trace
-
-    @pytest.fixture
-    def careful(self, app: App, tmp_path: Path) -> Iterator[App]:
-        (tmp_path / "home" / "archive").mkdir()
-        opened, _ = quiet(app, policy__autonomy="supervised")
-        yield opened
-        opened.close()
-
-    def test_it_has_the_form_and_the_particulars_that_it_was_asked_with_and_teaches(
-        self, careful: App, clock: MovableClock
-    ) -> None:
-        for _ in range(3):
-            trace = self.approved(careful)
-            assert trace.continues
-            first = careful.medium.load(trace.continues)
-            assert trace.canonical == first.canonical == "cop <files> in <path> to <path>"
-            assert (trace.slots, trace.tags) == (first.slots, first.tags)
-            empty(Path.home() / "archive")
-            clock.move(timedelta(days=1))
-        remembering.curate(careful, now=True)
-        taught = [fact.data["prefer"] for fact in known(careful, Kind.PROCEDURAL)]
-        assert {"executor": "copy_files", "args": {"to": "~/archive"}} in taught
-        assert not [each for each in taught if "paths" in each["args"]], "which were found, and not chosen"
-
-    def test_to_wait_and_to_go_on_is_to_ask_once(self, careful: App) -> None:
-        trace = self.approved(careful)
-        assert careful.grimoire.outcome(trace.continues).repeated == 0
-        assert careful.grimoire.outcome(trace.id).repeated == 0
-
-    def test_what_somebody_else_asked_teaches_nothing_by_the_owners_yes(
-        self, careful: App, clock: MovableClock
-    ) -> None:
-        for _ in range(3):
-            assert self.approved(careful, PROGRAM).canonical == ""
-            clock.move(timedelta(days=1))
-        remembering.curate(careful, now=True)
-        assert known(careful, Kind.PROCEDURAL) == []
-
-
 class TestFeedback:
     def test_a_steered_turn_that_the_owner_dislikes_weakens_the_fact_and_in_the_end_stops_it(
         self, wise: App, clock: MovableClock
@@ -374,6 +263,22 @@ class TestThePlaybook:
         assert (trace.state, trace.steps[0].args["path"]) == ("done", "~/docs")
         assert trace.memories[0]["text"] == LINE.replace("~/papers", "~/docs")
 
+    def test_a_line_of_metnoss_own_is_not_believed_when_its_memory_is_lost_and_one_of_the_owners_is(
+        self, booked: App, clock: MovableClock
+    ) -> None:
+        path = self.book(booked)
+        booked.close()
+        for each in booked.workspace.memory.glob("grimoire.db*"):
+            each.unlink()
+        again, _ = quiet(booked)
+        trace = done(again, ASKED)
+        assert (trace.state, trace.memories) == ("question", ()), "nobody knows any more how far it is to be believed"
+        again.grimoire.playbook.consider((), 1)
+        assert LINE not in path.read_text()
+        path.write_text(path.read_text().replace("## By hand\n", f"## By hand\n\n- {LINE}\n"))
+        assert done(again, ASKED).state == "done"
+        again.close()
+
 
 class TestOthers:
     def test_what_others_say_is_theirs_and_what_the_owner_says_the_owners(self, app: App) -> None:
@@ -413,15 +318,26 @@ class TestOthers:
 
 
 class TestTelling:
-    def test_where_nothing_can_be_done_what_is_remembered_is_told_and_is_no_news(self, app: App) -> None:
+    @pytest.mark.parametrize("question", ["where is the spare key", "Dov'è finita la spare key?"])
+    def test_what_is_remembered_is_the_answer_and_is_no_news(self, app: App, question: str) -> None:
         key = app.grimoire.add(KEY)
-        trace = done(app, "where is the spare key")
+        app.grimoire.add("la spare key non è finita in cantina")
+        trace = done(app, question)
+        assert (trace.state, trace.desired) == ("talked", ())
+        first, whence, *_ = trace.answer.split("\n")
+        said = key if "flower" in first else app.grimoire.episodes.get([trace.memories[0]["id"]])[0]
+        words = "dalla memoria" if question.startswith("Dov") else "from memory"
+        assert (first, whence) == (said.text, f"({words}, 2026-11-15: metnos memory show {said.id})")
+        (episode,) = app.grimoire.episodes.get([trace.id])
+        assert episode.text == question
+
+    @pytest.mark.parametrize("wish", ["Can you hide the flower pot?", "Where is the flower pot, and delete it?"])
+    def test_a_wish_is_not_answered_from_memory(self, app: App, wish: str) -> None:
+        key = app.grimoire.add(KEY)
+        trace = done(app, wish)
         assert trace.state == "nothing"
         assert "But this is remembered:" in trace.answer
-        assert KEY in trace.answer
         assert [each["id"] for each in trace.memories] == [key.id]
-        (episode,) = app.grimoire.episodes.get([trace.id])
-        assert episode.text == "where is the spare key"
 
     def test_what_is_not_about_it_is_not_told(self, app: App) -> None:
         app.grimoire.add("the boiler was serviced in March")
@@ -433,46 +349,15 @@ class TestTelling:
         app.grimoire.add(KEY)
         assert [each.text for each in app.grimoire.recall("spare key", Viewer()).episodes] == [KEY]
 
-
-class TestConsent:
-    HER = "my wife is allergic to hazelnuts"
-
-    @pytest.fixture
-    def personal(self, app: App, clock: MovableClock) -> App:
-        app.__dict__["embedder"] = Embedder()
-        for _ in range(3):
-            app.grimoire.add(self.HER)
-            clock.move(timedelta(days=1))
-        remembering.curate(app, now=True)
-        return app
-
-    def about_her(self, app: App) -> list[Standing]:
-        return [fact.standing for fact in known(app) if "hazelnuts" in fact.text]
-
-    def test_a_fact_about_the_household_waits_for_a_yes_and_then_counts(self, personal: App) -> None:
-        assert set(self.about_her(personal)) == {Standing.QUARANTINED}
-        (item,) = personal.inbox.waiting()
-        assert "hazelnuts" in item.title
-        remembering.curate(personal, now=True)
-        assert len(personal.inbox.waiting()) == 1, "it is asked once"
-        keeping.apply(personal, personal.inbox.approve(item.id, OWNER))
-        assert Standing.ACTIVE in self.about_her(personal)
-
-    def test_after_a_no_it_is_gone(self, personal: App) -> None:
-        (item,) = personal.inbox.waiting()
-        personal.inbox.refuse(item.id, OWNER)
-        remembering.curate(personal, now=True)
-        assert self.about_her(personal) == []
-        assert personal.inbox.waiting() == []
-
-    def test_what_somebody_else_said_about_their_life_is_not_put_before_the_owner(self, personal: App) -> None:
-        (item,) = personal.inbox.waiting()
-        (mine,) = personal.grimoire.facts.get([item.body["fact"]])
-        theirs = replace(mine, id="01THEIRS", text=f"{self.HER}, too", scope=Scope.SENDER, sender=str(PROGRAM))
-        personal.grimoire.facts.put(theirs)
-        assert keeping.ask_consent(personal) == 0
-        personal.grimoire.facts.put(replace(theirs, id="01OURS", scope=mine.scope, sender=mine.sender))
-        assert keeping.ask_consent(personal) == 1
+    def test_a_time_that_a_question_names_as_requests_do_is_understood(self, app: App, clock: MovableClock) -> None:
+        app.grimoire.add("the plumber came about the boiler")
+        asked = f"who came on {clock.now():%d/%m/%Y}?"
+        clock.move(timedelta(days=40))
+        app.grimoire.add("the roofer came about the chimney")
+        found = app.grimoire.recall(asked, Viewer())
+        assert found.episodes[0].text == "the plumber came about the boiler"
+        assert "time" in found.episodes[0].found_by
+        assert all("time" not in each.found_by for each in found.episodes[1:])
 
 
 def breaks(*_: object, **__: object) -> None:

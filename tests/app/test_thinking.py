@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.remembered import Embedder, known
+from app.remembered import LINE, Embedder, known
 from app.turned import close, pdfs
 from grimoire.poisons import SAID
 from metnos.app import App, learning, remembering, thinking
@@ -225,3 +225,13 @@ class TestPoison:
             for prompt in chat.asked:
                 self.fenced(prompt)
             assert [fact for fact in by_model(app) if fact.standing is Standing.ACTIVE] == []
+
+    def test_what_a_model_says_steers_no_plan_even_in_the_words_of_a_rule(
+        self, opened: App, clock: MovableClock
+    ) -> None:
+        for app in noted(opened, clock, LINE):
+            with_model(app, json.dumps({"kind": "heuristic", "text": LINE, "episodes": [1, 2, 3]}))
+            remembering.curate(app, now=True)
+            assert {fact.kind for fact in by_model(app)} == {Kind.HEURISTIC}
+            assert app.grimoire._rules() == []
+            assert known(app, Kind.PROCEDURAL, Kind.ANTI) == []

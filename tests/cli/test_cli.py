@@ -13,7 +13,7 @@ import click
 import pytest
 
 from metnos.cli import COMMANDS, cli
-from support import PROGRAM, metnos, on_a_terminal
+from support import PROGRAM, Say, metnos, on_a_terminal
 
 
 def every_command(
@@ -89,9 +89,9 @@ def test_help_and_version() -> None:
         "completion csh", "backup --with-keys",
     ],
 )  # fmt: skip
-def test_a_wrong_command_line_exits_with_2(arguments: str) -> None:
-    metnos("init")
-    ran = metnos(*arguments.split())
+@pytest.mark.usefixtures("root")
+def test_a_wrong_command_line_exits_with_2(arguments: str, say: Say) -> None:
+    ran = say(*arguments.split())
     assert ran.code == 2
     assert ran.err or ran.out
     assert "Traceback" not in ran.err
@@ -101,15 +101,22 @@ def test_a_wrong_command_line_exits_with_2(arguments: str) -> None:
     "arguments",
     ["audit tail", "audit show 1", "audit verify", "config set disk.need_free_mb 1", "backup"],
 )
-def test_without_a_workspace_it_says_how_to_make_one(arguments: str) -> None:
-    ran = metnos(*arguments.split())
+def test_without_a_workspace_it_says_how_to_make_one(arguments: str, say: Say) -> None:
+    ran = say(*arguments.split())
     assert (ran.code, ran.out) == (1, "")
     assert "error: there is no workspace at " in ran.err
     assert "fix: Make one: metnos init" in ran.err
 
 
+def test_the_shell_learns_how_it_ended() -> None:
+    assert metnos("nonsense").code == 2
+    ran = metnos("audit", "tail")
+    assert (ran.code, ran.out) == (1, "")
+    assert "error: there is no workspace at " in ran.err
+
+
+@pytest.mark.usefixtures("root")
 def test_a_reader_that_has_enough_is_no_error() -> None:
-    metnos("init")
     ran = subprocess.run(
         f"{shlex.quote(str(PROGRAM))} config show | head -1", shell=True, capture_output=True, text=True, check=False
     )
@@ -127,8 +134,8 @@ def test_a_reader_that_leaves_in_the_middle_is_no_error() -> None:
     assert (running.returncode, errors) == (0, b"")
 
 
+@pytest.mark.usefixtures("root")
 def test_an_interrupt_ends_with_130() -> None:
-    metnos("init")
     with subprocess.Popen(
         [str(PROGRAM), "audit", "tail", "--follow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
@@ -141,11 +148,11 @@ def test_an_interrupt_ends_with_130() -> None:
 
 
 @pytest.mark.slow
-def test_colours_on_a_terminal_and_none_in_a_pipe() -> None:
-    metnos("init")
+@pytest.mark.usefixtures("root")
+def test_colours_on_a_terminal_and_none_elsewhere(say: Say) -> None:
     for arguments in (("doctor",), ("config", "show"), ("audit", "tail"), ("audit", "verify")):
         assert "\x1b[" in on_a_terminal(*arguments).out, arguments
-        assert "\x1b[" not in metnos(*arguments).out, arguments
+        assert "\x1b[" not in say(*arguments).out, arguments
     assert "\x1b[" not in metnos().out
 
 
@@ -172,9 +179,9 @@ def shell(after: str) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("root")
 def test_odd_places_and_names_end_in_a_sentence(tmp_path: Path) -> None:
     """No input, file or permission ends in a traceback."""
-    metnos("init")
     odd = [
         metnos("--workspace", os.fsdecode(b"/tmp/\xff-no-such"), "audit", "tail"),
         metnos("--workspace", "/dev/null/x", "audit", "tail"),
@@ -195,11 +202,10 @@ def test_odd_places_and_names_end_in_a_sentence(tmp_path: Path) -> None:
     assert (full.returncode, b"No space left" in full.stderr) == (1, True)
 
 
-def test_pipes_and_folders_in_the_place_of_files_are_clear_errors(tmp_path: Path) -> None:
-    metnos("--workspace", str(tmp_path / "w"), "init")
-    (tmp_path / "w" / "SOUL.md").unlink()
-    os.mkfifo(tmp_path / "w" / "SOUL.md")
-    (tmp_path / "w" / ".audit" / "2027-01.jsonl").mkdir()
-    ran = metnos("--workspace", str(tmp_path / "w"), "doctor")
+def test_pipes_and_folders_in_the_place_of_files_are_clear_errors(root: Path, say: Say) -> None:
+    (root / "SOUL.md").unlink()
+    os.mkfifo(root / "SOUL.md")
+    (root / ".audit" / "2027-01.jsonl").mkdir()
+    ran = say("doctor")
     assert ran.code == 1
     assert "is not a file" in ran.out

@@ -9,18 +9,9 @@ import subprocess
 import threading
 from pathlib import Path
 
-import pytest
-
-from support import PROGRAM, Ran, metnos, on_a_terminal
+from support import PROGRAM, Ran, Say, metnos, on_a_terminal
 
 HOME_WORKSPACE = Path(".local/share/metnos")
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """The default workspace of the test's own home, founded."""
-    assert metnos("init").code == 0
-    return tmp_path / "home" / HOME_WORKSPACE
 
 
 def data(ran: Ran) -> object:
@@ -38,38 +29,38 @@ class TestInit:
         assert (again.code, "nothing was changed" in again.out) == (0, True)
         assert data(metnos("init", "--json")) == {"workspace": str(root), "made": []}
 
-    def test_elsewhere_by_option_or_variable(self, tmp_path: Path) -> None:
-        metnos("--workspace", str(tmp_path / "named"), "init")
-        metnos("init", METNOS_HOME=str(tmp_path / "variable"))
+    def test_elsewhere_by_option_or_variable(self, tmp_path: Path, say: Say) -> None:
+        say("--workspace", str(tmp_path / "named"), "init")
+        say("init", METNOS_HOME=str(tmp_path / "variable"))
         assert (tmp_path / "named" / "SOUL.md").exists()
         assert (tmp_path / "variable" / "SOUL.md").exists()
         assert not (tmp_path / "home" / HOME_WORKSPACE).exists()
 
-    def test_a_place_that_cannot_be(self, tmp_path: Path) -> None:
+    def test_a_place_that_cannot_be(self, tmp_path: Path, say: Say) -> None:
         (tmp_path / "file").write_text("mine")
-        ran = metnos("--workspace", str(tmp_path / "file"), "init")
+        ran = say("--workspace", str(tmp_path / "file"), "init")
         assert ran.code == 1
         assert "is a file, not a folder" in ran.err
 
 
 class TestDoctor:
-    def test_green_with_a_real_probe(self, root: Path) -> None:
+    def test_green_with_a_real_probe(self, root: Path, say: Say) -> None:
         ran = metnos("doctor")
         assert ran.code == 0
         assert "✓ sandbox" in ran.out
         assert "the same program outside could" in ran.out
-        found = data(metnos("doctor", "--json"))
+        found = data(say("doctor", "--json"))
         assert isinstance(found, dict)
         assert found["well"] is True
         assert {check["name"] for check in found["checks"]} >= {"python", "sqlite", "sandbox", "disk", "model", "clock"}
 
-    def test_red_exits_with_1_and_says_what_to_type(self, root: Path) -> None:
+    def test_red_exits_with_1_and_says_what_to_type(self, root: Path, say: Say) -> None:
         (root / ".keys").chmod(0o755)
-        ran = metnos("doctor")
+        ran = say("doctor")
         assert ran.code == 1
         assert f"→ chmod go-rwx {root / '.keys'}" in ran.out
         assert "1 of 13 checks need mending" in ran.out
-        assert json.loads(metnos("doctor", "--json").out)["well"] is False
+        assert json.loads(say("doctor", "--json").out)["well"] is False
 
 
 class TestHome:
@@ -82,29 +73,29 @@ class TestHome:
         assert "metnos audit tail" in ran.out
         assert "First start" not in metnos().out
 
-    def test_when_something_is_red_it_says_that_alone(self, root: Path) -> None:
+    def test_when_something_is_red_it_says_that_alone(self, root: Path, say: Say) -> None:
         (root / "SOUL.md").write_text("")
-        ran = metnos()
+        ran = say()
         assert ran.code == 1
         assert "✗ constitution" in ran.out
 
 
 class TestConfig:
-    def test_set_show_and_path(self, root: Path) -> None:
-        assert metnos("config", "path").out.strip() == str(root / "metnos.toml")
-        assert metnos("config", "set", "disk.need_free_mb", "7").out == "disk.need_free_mb = 7\n"
-        assert metnos("config", "show", "disk.need_free_mb").out == "7\n"
-        rows = data(metnos("config", "show", "--json"))
+    def test_set_show_and_path(self, root: Path, say: Say) -> None:
+        assert say("config", "path").out.strip() == str(root / "metnos.toml")
+        assert say("config", "set", "disk.need_free_mb", "7").out == "disk.need_free_mb = 7\n"
+        assert say("config", "show", "disk.need_free_mb").out == "7\n"
+        rows = data(say("config", "show", "--json"))
         assert {"key": "disk.need_free_mb", "value": 7, "origin": "file"} in rows
         assert {"key": "disk.warn_free_mb", "value": 1024, "origin": "default"} in rows
 
-    def test_a_variable_wins_and_is_said(self, root: Path) -> None:
-        assert metnos("config", "show", "disk.need_free_mb", METNOS_DISK__NEED_FREE_MB="9").out == "9\n"
-        ran = metnos("config", "set", "disk.need_free_mb", "7", METNOS_DISK__NEED_FREE_MB="9")
+    def test_a_variable_wins_and_is_said(self, root: Path, say: Say) -> None:
+        assert say("config", "show", "disk.need_free_mb", METNOS_DISK__NEED_FREE_MB="9").out == "9\n"
+        ran = say("config", "set", "disk.need_free_mb", "7", METNOS_DISK__NEED_FREE_MB="9")
         assert "METNOS_DISK__NEED_FREE_MB still wins" in ran.err
 
-    def test_a_wrong_value_is_refused_with_the_reason(self, root: Path) -> None:
-        ran = metnos("config", "set", "disk.need_free_mb", "lots")
+    def test_a_wrong_value_is_refused_with_the_reason(self, root: Path, say: Say) -> None:
+        ran = say("config", "set", "disk.need_free_mb", "lots")
         assert ran.code == 2
         assert "does not fit" in ran.err
 
@@ -126,8 +117,8 @@ class TestConfig:
 
 
 class TestAudit:
-    def test_tail_show_and_verify(self, root: Path) -> None:
-        lines = data(metnos("audit", "tail", "--json"))
+    def test_tail_show_and_verify(self, root: Path, say: Say) -> None:
+        lines = data(say("audit", "tail", "--json"))
         assert isinstance(lines, list)
         kinds = [
             "key installed",
@@ -137,81 +128,81 @@ class TestAudit:
             "builtins installed",
         ]
         assert [line["kind"] for line in lines] == kinds
-        assert "builtins installed" in metnos("audit", "tail", "-n", "2").out
-        assert "key installed" not in metnos("audit", "tail", "-n", "2").out
-        assert data(metnos("audit", "show", "2", "--json")) == lines[1]
-        assert lines[1]["hash"] in metnos("audit", "show", "2").out
-        assert metnos("audit", "verify").out.startswith("sound: 5 lines")
-        assert metnos("audit", "show", "99").code == 1
+        assert "builtins installed" in say("audit", "tail", "-n", "2").out
+        assert "key installed" not in say("audit", "tail", "-n", "2").out
+        assert data(say("audit", "show", "2", "--json")) == lines[1]
+        assert lines[1]["hash"] in say("audit", "show", "2").out
+        assert say("audit", "verify").out.startswith("sound: 5 lines")
+        assert say("audit", "show", "99").code == 1
 
-    def test_tampering_is_found_and_named(self, root: Path) -> None:
+    def test_tampering_is_found_and_named(self, root: Path, say: Say) -> None:
         (log,) = (root / ".audit").iterdir()
         log.write_bytes(log.read_bytes().replace(b"workspace created", b"workspace crested"))
-        ran = metnos("audit", "verify")
+        ran = say("audit", "verify")
         assert ran.code == 1
         assert re.search(rf"^changed +{log.name}:2 ", ran.out, re.MULTILINE)
-        found = json.loads(metnos("audit", "verify", "--json").out)
+        found = json.loads(say("audit", "verify", "--json").out)
         assert (found["sound"], found["faults"][0]["wrong"]) == (False, "changed")
 
-    def test_a_hand_edit_of_the_constitution_is_noticed(self, root: Path) -> None:
+    def test_a_hand_edit_of_the_constitution_is_noticed(self, root: Path, say: Say) -> None:
         soul = root / "SOUL.md"
         soul.write_text(soul.read_text().replace("double approval", "some approval"))
-        ran = metnos("audit", "tail", "-n", "1")
+        ran = say("audit", "tail", "-n", "1")
         assert "SOUL.md was edited since the last start" in ran.err
         assert "constitution modified" in ran.out
-        assert metnos("audit", "tail", "-n", "1").err == ""
+        assert say("audit", "tail", "-n", "1").err == ""
 
-    def test_following_shows_new_lines(self, root: Path) -> None:
+    def test_following_shows_new_lines(self, root: Path, say: Say) -> None:
         with subprocess.Popen(
             [str(PROGRAM), "audit", "tail", "--follow"], stdout=subprocess.PIPE, text=True
         ) as running:
             assert running.stdout is not None
             seen = [running.stdout.readline() for _ in range(6)]
-            metnos("config", "set", "disk.need_free_mb", "7")
+            say("config", "set", "disk.need_free_mb", "7")
             seen += [running.stdout.readline() for _ in range(2)]
             running.send_signal(signal.SIGINT)
         assert "constitution pinned" in seen[3]
         assert "phase=intent setting=disk.need_free_mb" in seen[6]
         assert "phase=done setting=disk.need_free_mb" in seen[7]
 
-    def test_it_can_be_read_when_nothing_else_works(self, root: Path) -> None:
+    def test_it_can_be_read_when_nothing_else_works(self, root: Path, say: Say) -> None:
         (root / "SOUL.md").unlink()
         shutil.rmtree(root / ".keys")
-        ran = metnos("audit", "tail")
+        ran = say("audit", "tail")
         assert ran.code == 0
         assert "constitution pinned" in ran.out
         assert "the agent's key is missing" in ran.err
-        assert metnos("audit", "verify").code == 1
+        assert say("audit", "verify").code == 1
 
 
 class TestBackupAndRestore:
-    def test_there_and_back(self, root: Path, tmp_path: Path) -> None:
+    def test_there_and_back(self, root: Path, tmp_path: Path, say: Say) -> None:
         (root / "USER.md").write_text("as it was")
         made = data(metnos("backup", "--to", str(tmp_path), "--json"))
         assert isinstance(made, dict)
         (root / "USER.md").write_text("newer")
-        refused = metnos("restore", made["path"])
+        refused = say("restore", made["path"])
         assert (refused.code, "--replace" in refused.err) == (1, True)
-        looked = metnos("restore", made["path"], "--dry-run")
+        looked = say("restore", made["path"], "--dry-run")
         assert "is whole" in looked.out
         assert (root / "USER.md").read_text() == "newer"
         done = metnos("restore", made["path"], "--replace")
         assert done.code == 0, done.err
         assert "is kept at" in done.out
         assert (root / "USER.md").read_text() == "as it was"
-        assert metnos("audit", "verify").code == 0
+        assert say("audit", "verify").code == 0
 
-    def test_with_keys(self, root: Path, tmp_path: Path) -> None:
+    def test_with_keys(self, root: Path, tmp_path: Path, say: Say) -> None:
         secret = tmp_path / "passphrase"
         secret.write_text("correct horse\n")
         secret.chmod(0o644)
         target = str(tmp_path / "b.tar.gz")
-        refused = metnos("backup", "--to", target, "--with-keys", "--passphrase-file", str(secret))
+        refused = say("backup", "--to", target, "--with-keys", "--passphrase-file", str(secret))
         assert (refused.code, "chmod 600" in refused.err) == (1, True)
         secret.chmod(0o600)
-        assert metnos("backup", "--to", target, "--with-keys", "--passphrase-file", str(secret)).code == 0
+        assert say("backup", "--to", target, "--with-keys", "--passphrase-file", str(secret)).code == 0
         elsewhere = ("--workspace", str(tmp_path / "elsewhere"))
-        found = data(metnos(*elsewhere, "restore", target, "--with-keys", "--passphrase-file", str(secret), "--json"))
+        found = data(say(*elsewhere, "restore", target, "--with-keys", "--passphrase-file", str(secret), "--json"))
         assert isinstance(found, dict)
         assert found["keys"] == "from the backup"
         assert (tmp_path / "elsewhere" / ".keys" / "agent.key").read_bytes() == (
@@ -232,16 +223,16 @@ class TestBackupAndRestore:
         done = on_a_terminal(*elsewhere, typed="correct horse\n")
         assert (done.code, "The agent's key: from the backup" in done.out) == (0, True)
 
-    def test_keys_that_are_not_there(self, root: Path, tmp_path: Path) -> None:
-        metnos("backup", "--to", str(tmp_path / "b.tar.gz"))
-        assert metnos("restore", str(tmp_path / "b.tar.gz"), "--with-keys", "--replace").code == 2
+    def test_keys_that_are_not_there(self, root: Path, tmp_path: Path, say: Say) -> None:
+        say("backup", "--to", str(tmp_path / "b.tar.gz"))
+        assert say("restore", str(tmp_path / "b.tar.gz"), "--with-keys", "--replace").code == 2
 
-    def test_a_damaged_archive(self, root: Path, tmp_path: Path) -> None:
+    def test_a_damaged_archive(self, root: Path, tmp_path: Path, say: Say) -> None:
         (tmp_path / "b.tar.gz").write_bytes(os.urandom(1000))
-        ran = metnos("restore", str(tmp_path / "b.tar.gz"), "--replace")
+        ran = say("restore", str(tmp_path / "b.tar.gz"), "--replace")
         assert (ran.code, "is damaged" in ran.err) == (1, True)
 
-    def test_links_are_named_and_left_out(self, root: Path, tmp_path: Path) -> None:
+    def test_links_are_named_and_left_out(self, root: Path, tmp_path: Path, say: Say) -> None:
         (root / "memory" / "link").symlink_to("/etc/passwd")
-        ran = metnos("backup", "--to", str(tmp_path / "b.tar.gz"))
+        ran = say("backup", "--to", str(tmp_path / "b.tar.gz"))
         assert "memory/link" in ran.err

@@ -3,8 +3,6 @@
 import io
 import json
 import shlex
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +10,16 @@ import pytest
 
 from executors.hands import mutator
 from metnos.app import App
-from metnos.cli import main
 from metnos.core.workspace import Workspace
-from support import Ran, metnos, on_a_terminal
+from support import Ran, Say, metnos, on_a_terminal
 
 WRITE = """
 def run(args, ctx):
     ctx.write(args["target"], "new")
     return {"results": [{"any": "done"}]}
 """
-Say = Callable[..., Ran]
 
-
-@pytest.fixture
-def root(_template: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The default workspace of the test's own home, with every built-in; the working directory is that home."""
-    home = tmp_path / "home"
-    shutil.copytree(_template.root, home / ".local/share/metnos")
-    monkeypatch.chdir(home)
-    return home / ".local/share/metnos"
+pytestmark = pytest.mark.usefixtures("root")
 
 
 @pytest.fixture
@@ -41,19 +30,6 @@ def home(root: Path) -> Path:
     for name in ("a.txt", "b.txt"):
         (found / "box" / name).write_text(f"{name}\n")
     return found
-
-
-@pytest.fixture
-def say(root: Path, capsys: pytest.CaptureFixture[str]) -> Say:
-    """The same program without a process of its own."""
-
-    def run(*arguments: str) -> Ran:
-        capsys.readouterr()
-        code = main(arguments)
-        seen = capsys.readouterr()
-        return Ran(code, seen.out, seen.err)
-
-    return run
 
 
 def data(ran: Ran) -> Any:

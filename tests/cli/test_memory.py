@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.remembered import ASKED, LINE, Embedder, copied, known, taught, the_folder
-from metnos.app import App, found
-from metnos.cli import Choice, memory, memory_keep, why
+from metnos.app import App, found, keeping, remembering
+from metnos.cli import Choice, memory, memory_figures, memory_keep, why
+from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import MetnosError, UsageError
 from metnos.core.workspace import Workspace
@@ -33,7 +34,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Open:
     """Let the commands work on this workspace."""
 
     def using(app: App) -> None:
-        for module in (memory, memory_keep, why):
+        for module in (memory, memory_figures, memory_keep, why):
             monkeypatch.setattr(module, "open_app", lambda _: app)
 
     return using
@@ -122,7 +123,24 @@ class TestLooking:
         told = data("stats")
         assert told["episodes"] == app.grimoire.episodes.count() == 6
         assert told["facts: procedural"] == len(known(app, Kind.PROCEDURAL))
-        assert "engine" in typed("stats")
+        lines = typed("stats").splitlines()
+        titles = [line for line in lines if not line.startswith(" ")]
+        assert titles == ["What happened", "What was learnt", "How it is"]
+        assert "how things are done" in "\n".join(lines)
+        assert len({len(line) for line in lines if line[-1].isdigit() and ":" not in line}) == 1  # numbers end together
+
+    def test_every_figure_has_a_place(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(keeping, "stats", lambda _: {"episodes": 3, "something new": 12_345})
+        assert [line.split() for line in typed("stats").splitlines()[-2:]] == [
+            ["Further"],
+            ["something", "new", "12,345"],
+        ]
+
+    def test_a_long_memory_is_listed_in_part_and_shown_whole(self, app: App) -> None:
+        key = typed("add", f"{KEY} {'and so on ' * 200}").split()[-1]
+        listed, whole = typed("search", "spare key"), typed("show", key)
+        assert f"more characters: metnos memory show {key})" in listed
+        assert len(listed) < 1500 < 2000 < len(whole)
 
     def test_pinned_and_let_go(self, app: App) -> None:
         fact = the_folder(app)
@@ -235,6 +253,23 @@ class TestKeeping:
         assert isinstance(data("learn"), dict)
         assert isinstance(data("dream"), dict)
 
+    def test_each_time_leaves_a_report(self, app: App) -> None:
+        before = len(data("reports"))
+        typed("add", KEY)
+        typed("learn")
+        typed("dream")
+        newest, last, *_ = data("reports")
+        assert ([newest["kind"], last["kind"]], len(data("reports"))) == (["dream", "curator"], before + 2)
+        assert last["judged"] == 1
+        assert "1 looked at" in typed("reports", "-n", "2")
+        assert [each["kind"] for each in data("reports", "--kind", "curator", "-n", "1")] == ["curator"]
+        assert "no report yet" in typed("reports", "--kind", "migration")
+
+    def test_while_another_process_learns_it_is_said(self, app: App) -> None:
+        with files.held(app.workspace.memory / remembering.LEARNING):
+            for line in (("learn",), ("dream",)):
+                assert "another process" in refused(*line).what
+
     def test_the_versions_of_the_playbook(self, app: App) -> None:
         book = app.workspace.root / "PLAYBOOK.md"
         before = book.read_text()
@@ -250,7 +285,11 @@ class TestKeeping:
             assert "no version 99" in refused("playbook", flag, "99").what
 
     @pytest.mark.parametrize(
-        "line", [("add",), ("add", " "), ("search",), ("search", "x", "--count", "0"), ("show",), ("move",)]
+        "line",
+        [
+            *(("add",), ("add", " "), ("add", "\udcff"), ("add", "x" * 200_000), ("search",), ("search", " ")),
+            *(("search", "x", "--count", "0"), ("show",), ("move",), ("export", ""), ("reports", "--kind", "x")),
+        ],
     )
     def test_what_is_missing_is_said(self, app: App, line: tuple[str, ...]) -> None:
         before = everything(app)

@@ -262,11 +262,76 @@ def run(args, ctx):
         assert try_(pool, source, test, read).problem == ""
         assert try_(pool, source, {"expect": {"entries": [{"any": []}]}}, read).problem == ""
 
-    def test_no_other_executor_and_no_language_model_is_there(self, pool: Pool) -> None:
-        read = manifest({}, {"executor": {"call": ["find_files"]}, "model": {"chat": True}})
-        for line in ("ctx.call('find_files', {})", "ctx.chat('hello')"):
-            source = f"def run(args, ctx):\n    {line}\n"
-            assert try_(pool, source, {"expect_error": "unavailable"}, read).problem == ""
+    def test_no_language_model_is_there(self, pool: Pool) -> None:
+        read = manifest({}, {"model": {"chat": True}})
+        source = "def run(args, ctx):\n    ctx.chat('hello')\n"
+        assert try_(pool, source, {"expect_error": "unavailable"}, read).problem == ""
+
+
+FIND = {"name": "find_files", "args": {"deep": True, "path": "/a"}, "reply": {"entries": [{"path": "{box}/b"}]}}
+HASH = {"name": "hash_files", "args": {"paths": ["{box}/b"]}, "reply": {"entries": [], "total": 0}}
+
+
+class TestCalls:
+    """Other executors answer as the test recorded them, in their order, and act never."""
+
+    CALLING = manifest({}, {"executor": {"call": ["find_files", "hash_files"]}})
+    SOURCE = """
+def run(args, ctx):
+    found = ctx.call("find_files", {"path": "/a", "deep": True})
+    hashed = ctx.call("hash_files", {"paths": [each["path"] for each in found["entries"]]})
+    return {"entries": [{"any": [found["count"], found["truncated"], hashed["failed"]]}]}
+"""
+
+    def test_they_answer_what_was_recorded_with_the_counts_that_metnos_adds(self, pool: Pool) -> None:
+        test = {"calls": [FIND, HASH], "expect": {"entries": [{"any": [1, False, 0]}]}}
+        assert try_(pool, self.SOURCE, test, self.CALLING).problem == ""
+
+    def test_one_that_fails_fails_in_the_caller(self, pool: Pool) -> None:
+        fails = {"name": "hash_files", "args": {"paths": ["{box}/b"]}, "error": "unreadable", "message": "closed"}
+        tried = try_(pool, self.SOURCE, {"calls": [FIND, fails], "expect_error": "unreadable"}, self.CALLING)
+        assert tried.problem == ""
+        assert tried.outcome is not None
+        assert tried.outcome.message == "closed"
+
+    @pytest.mark.parametrize(
+        ("calls", "said"),
+        [
+            ([], "it called find_files, which was not recorded"),
+            ([HASH], "it called find_files, which was not recorded here: hash_files was"),
+            ([FIND], "it called hash_files, which was not recorded"),
+            ([FIND, HASH, HASH], "it did not call hash_files"),
+            ([{**FIND, "args": {"path": "/a"}}, HASH], "otherwise than recorded: it gave more than was recorded"),
+            ([{**FIND, "args": {"path": "/b", "deep": True}}, HASH], "the call, 'path': '/a' instead of '/b'"),
+            ([{**FIND, "args": {"path": "/a", "deep": 1}}, HASH], "True instead of 1"),
+        ],
+    )
+    def test_any_other_call_fails_the_test(self, pool: Pool, calls: list[dict[str, Any]], said: str) -> None:
+        assert said in try_(pool, self.SOURCE, {"calls": calls}, self.CALLING).problem
+
+    def test_code_that_goes_on_after_a_wrong_call_does_not_pass(self, pool: Pool) -> None:
+        source = (
+            "def run(args, ctx):\n    try:\n        ctx.call('find_files', {})\n"
+            "    except ctx.Failure:\n        pass\n    return {'entries': []}\n"
+        )
+        assert "not recorded" in try_(pool, source, {"expect": {"count": 0}}, self.CALLING).problem
+        wrong = {"expect_error": "unavailable"}
+        assert "not recorded" in try_(pool, self.SOURCE, wrong, self.CALLING).problem
+
+    def test_what_is_not_declared_stays_a_breach(self, pool: Pool) -> None:
+        tried = try_(pool, self.SOURCE, {"calls": [FIND, HASH]}, manifest())
+        assert "does not declare" in tried.problem
+
+    def test_json_says_what_toml_cannot(self, pool: Pool) -> None:
+        source = "def run(args, ctx):\n    return {'entries': ctx.call('find_files', {'a': None})['entries']}\n"
+        call = {"name": "find_files", "args": '{"a": null}', "reply": '{"entries": [{"any": null}]}'}
+        assert try_(pool, source, {"calls": [call], "expect": {"count": 1}}, self.CALLING).problem == ""
+
+    @pytest.mark.parametrize("wrong", ["[1]", "{", "3"])
+    def test_json_that_is_no_table_says_where(self, wrong: str) -> None:
+        text = sheet({"name": "x", "calls": [{"name": "find_files", "args": wrong}]}, FAILS, FAILS)
+        with pytest.raises(ManifestError, match=r"test\.0\.calls\.0\.args"):
+            parse(text)
 
 
 KEYS = st.sampled_from("abc")

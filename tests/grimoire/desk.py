@@ -4,7 +4,7 @@ from pathlib import Path
 
 from grimoire.taught import START, fact, open_memory, put
 from metnos.core.clock import MovableClock
-from metnos.grimoire import playbook_text, poison
+from metnos.grimoire import playbook_marks, playbook_text, poison
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.playbook import Playbook, Report
 from metnos.grimoire.playbook_writer import founded
@@ -32,6 +32,11 @@ class Desk:
     @text.setter
     def text(self, text: str) -> None:
         self.path.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    @property
+    def plain(self) -> str:
+        """The file without its marks."""
+        return playbook_marks.unmarked(self.path.read_bytes()).decode()
 
     def learn(self, *facts: Fact) -> Report:
         """Let facts prove themselves for as long as it takes."""

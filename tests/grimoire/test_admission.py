@@ -127,7 +127,9 @@ class TestWhatBecameOfIt:
     ) -> None:
         assert admission.became(helped, harmed, standing, contradicted, ended) is good
 
-    @pytest.mark.parametrize("kept", [None, 1, "abcde", [0.5] * 4, [0.5, 0.5, 0.5, 0.5, "x"], [0.1, 0.2, 0.3, 0.4, 1.5]])
+    @pytest.mark.parametrize(
+        "kept", [None, 1, "abcde", [0.5] * 4, [0.5, 0.5, 0.5, 0.5, "x"], [0.1, 0.2, 0.3, 0.4, 1.5]]
+    )
     def test_what_is_no_factor_is_none(self, kept: object) -> None:
         assert admission.came_by({admission.CAME_BY: kept}) is None
         assert admission.came_by({admission.CAME_BY: [0, 0.5, 1.0, 0.5, 1]}) == Factors(0, 0.5, 1, 0.5, 1)

@@ -228,6 +228,26 @@ def test_feedback_and_undo_are_felt() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
+def test_what_the_owner_tells_is_welcome_however_new_it_is(one: float, other: float) -> None:
+    more, less = max(one, other), min(one, other)
+    new, known = affect(note("the spare key is under the mat", curiosity=more)), affect(note("so", curiosity=less))
+    assert new.pleasure >= known.pleasure > 0
+    assert new.arousal >= known.arousal
+    assert new.dominance <= known.dominance
+    feared = affect(note("the spare key is under the mat", curiosity=more), Outcome(feedback=False))
+    assert feared.pleasure < 0
+
+
+def test_a_note_is_no_threat_and_what_nobody_told_may_be_one() -> None:
+    assert (octant(affect(note("x", curiosity=1.0))), emotion(affect(note("x", curiosity=1.0)))) == (
+        Octant.DEPENDENT,
+        Emotion.SURPRISE,
+    )
+    assert octant(affect(note("x", curiosity=0.0))) is Octant.RELAXED
+    assert octant(affect(note("x", curiosity=1.0, provenance=Provenance.SELF))) is Octant.ANXIOUS
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
 def test_surprise_arouses(one: float, other: float) -> None:
     more, less = max(one, other), min(one, other)
     assert affect(turn(curiosity=more)).arousal >= affect(turn(curiosity=less)).arousal

@@ -53,7 +53,9 @@ def test_a_long_argument_is_content_and_stays_in_the_trace() -> None:
 
 def test_what_a_step_got_from_another_is_marked() -> None:
     plan = {"steps": [{"executor": "move_files", "args": {"paths": ["{{step1.path}}"], "to": "/a"}}, "cut"]}
-    made = capture.episode_of(trace(plan=plan, steps=(step(executor="move_files", args={"paths": ["/x"], "to": "/a"}),)))
+    made = capture.episode_of(
+        trace(plan=plan, steps=(step(executor="move_files", args={"paths": ["/x"], "to": "/a"}),))
+    )
     assert made is not None
     assert made.payload["steps"][0]["flowed"] == ["paths"]
 

@@ -109,12 +109,47 @@ def test_numbers_are_never_given_twice(store: Engine) -> None:
 
 
 def test_neighbours_are_those_of_the_session(store: Engine) -> None:
-    store.add([episode(number, session="AB"[number % 2]) for number in range(10)])
-    assert ids(store.around("E00004", 1, 2)) == ["E00002", "E00006", "E00008"]
-    assert ids(store.around("E00000", 3, 1)) == ["E00002"]
-    store.add([episode(20), episode(21)])
-    assert store.around("E00020", 5, 5) == []  # no conversation has no neighbours
-    assert store.around("missing", 1, 1) == []
+    store.add([episode(number, session="AB"[number % 2], payload={"n": number}) for number in range(10)])
+    found = store.around(["E00004", "E00000"], 1, 2)
+    assert {key: ids(each) for key, each in found.items()} == {
+        "E00004": ["E00002", "E00006", "E00008"],
+        "E00000": ["E00002", "E00004"],
+    }
+    assert found["E00004"][0] == replace(store.get(["E00002"])[0], payload={})
+    store.add([episode(20), episode(21), episode(22, session="C")])
+    assert store.around(["E00020", "E00022", "missing"], 5, 5) == {}  # no conversation, or nobody else in it
+    assert store.around([], 1, 1) == {}
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    asked=st.lists(st.integers(0, 26), max_size=8), before=st.integers(0, 4), after=st.integers(0, 4), data=st.data()
+)
+def test_the_neighbours_of_many_are_those_of_each(
+    store: Engine, asked: list[int], before: int, after: int, data: st.DataObject
+) -> None:
+    if not store.count():
+        sessions = data.draw(st.lists(st.sampled_from(["", "A", "B", "it's"]), min_size=25, max_size=25))
+        store.add([episode(number, session=each) for number, each in enumerate(sessions)])
+    keys = [f"E{number:05}" for number in asked]
+    expected = {}
+    for one in store.get(keys):
+        members = store.select(Where(sessions=(one.session,))) if one.session else []
+        beside = [each for each in members if each.seq < one.seq][-before or len(members) :]
+        beside += [each for each in members if each.seq > one.seq][:after]
+        if beside:
+            expected[one.id] = beside
+    assert store.around(keys, before, after) == expected
+    assert {key: each for one in keys for key, each in store.around([one], before, after).items()} == expected
+
+
+def test_what_may_be_long_is_left_out_on_demand(store: Engine) -> None:
+    whole = episode(1, tags=("x",), payload={"steps": [1, 2, 3]}, importance=0.5, verdict=Verdict.VERIFIED)
+    store.add([whole, episode(2)])
+    assert store.get(["E00002", "missing", "E00001"], payload=False) == [
+        replace(episode(2), seq=2),
+        replace(whole, seq=1, payload={}),
+    ]
 
 
 def test_marks_change_what_is_thought_and_nothing_else(store: Engine) -> None:

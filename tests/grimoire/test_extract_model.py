@@ -52,13 +52,29 @@ def test_prose_around_the_answer_is_passed_over_and_few_sentences_are_taken() ->
     assert len(read(said("Here you are:", "```json", *many, "```"), TOPIC, "backups")) == 3
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps(GOOD, indent=2),
+        f"```json\n{json.dumps(GOOD, indent=4)}\n```",
+        json.dumps([GOOD], indent=2),
+        f'{{"kind": "insight"\n{json.dumps(GOOD)}',
+        f"{{curly}} thoughts first: {json.dumps(GOOD)}.",
+    ],
+)
+def test_an_object_is_found_however_it_is_laid_out(answer: str) -> None:
+    (found,) = read(answer, TOPIC, "backups")
+    assert found.text == GOOD["text"]
+
+
 @given(st.text(max_size=200))
 def test_no_answer_breaks_anything(answer: str) -> None:
     read(answer, TOPIC, "backups")
 
 
 def test_deeply_nested_answers_break_nothing() -> None:
-    assert read("[" * 7000, TOPIC, "backups") == []
+    for many in ("[" * 7000, "{" * 7000, '{"a":' * 1600, '{"a":[' * 1300):
+        assert read(many, TOPIC, "backups") == []
 
 
 def test_what_a_model_sees_is_one_line_for_each_episode() -> None:

@@ -56,25 +56,29 @@ def test_no_word_of_it_is_kept(facts: Facts) -> None:
     assert facts.immune.newest(1)[0].source == "some_body_x_"
 
 
-def test_a_lack_of_evidence_is_forgiven_after_a_while_and_poison_never(facts: Facts, clock: MovableClock) -> None:
+@pytest.mark.parametrize("stage", [Stage.POISON, Stage.CONSENT])
+def test_a_lack_of_evidence_is_forgiven_after_a_while_and_poison_or_a_no_never(
+    facts: Facts, clock: MovableClock, stage: Stage
+) -> None:
     facts.immune.remember("gate", Stage.GATE, "too little speaks for it", "self")
-    facts.immune.remember("poison", Stage.POISON, "it plays a role", "self")
+    facts.immune.remember("poison", stage, "it plays a role", "self")
     facts.immune.remember("poison", Stage.GATE, "too little speaks for it", "self")
     assert facts.immune.refuses("gate") is not None
     clock.move(timedelta(days=400))
     assert facts.immune.refuses("gate") is None
     again = facts.immune.refuses("poison")
     assert again is not None
-    assert again.stage is Stage.POISON
+    assert again.stage is stage
 
 
 def test_there_is_a_bound_and_the_least_seen_go_first(facts: Facts, clock: MovableClock) -> None:
-    small = Immune(facts.db, clock, most=3)
+    small = Immune(facts.db, clock, most=4)
     small.remember("often", Stage.GATE, "r", "self")
     small.remember("often", Stage.GATE, "r", "self")
     small.remember("poison", Stage.POISON, "r", "self")
+    small.remember("no", Stage.CONSENT, "r", "self")
     for number in range(4):
         clock.move(timedelta(minutes=1))
         small.remember(f"new{number}", Stage.GATE, "r", "self")
-    assert small.count() == 3
-    assert {each.digest for each in small.newest(9)} == {"often", "poison", "new3"}
+    assert small.count() == 4
+    assert {each.digest for each in small.newest(9)} == {"often", "poison", "no", "new3"}

@@ -29,7 +29,7 @@ def test_a_heuristic_enters_when_it_is_believed_and_was_active_for_ten_ticks(des
     assert desk.book.consider([ONE, TWO], 9) == Report()
     report = desk.book.consider([ONE, TWO], 1)
     assert texts(report.entered) == [ONE.text, TWO.text]
-    assert desk.text == founded().decode() + f"\n- {ONE.text}\n\n### moving files\n\n- {TWO.text}\n"
+    assert desk.plain == founded().decode() + f"\n- {ONE.text}\n\n### moving files\n\n- {TWO.text}\n"
     assert desk.path.stat().st_mode & 0o777 == 0o644, "the file keeps its mode"
 
 

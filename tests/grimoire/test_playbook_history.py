@@ -30,7 +30,7 @@ def test_every_version_is_kept_compared_and_put_back(desk: Desk) -> None:
     last = desk.text
     report = desk.book.restore(2)
     assert texts(report.barred) == [TWO.text]
-    assert desk.text == founded().decode() + f"\n- {ONE.text}\n"
+    assert desk.plain == founded().decode() + f"\n- {ONE.text}\n"
     assert desk.book.consider([ONE, TWO], 100) == Report(), "what was put back is not undone by itself"
     desk.book.restore(4)
     assert desk.text == last, "to the byte"

@@ -124,7 +124,9 @@ def test_names_are_words_with_a_capital_that_say_something() -> None:
 def test_a_reader_of_dates_that_is_handed_in_adds_what_it_finds() -> None:
     easter = span((2026, 4, 5), (2026, 4, 6))
     asked = read(
-        "What did we eat at Easter, and yesterday?", NOW, lambda text, now: [easter] if "Easter" in text else []
+        "What did we eat at Easter, and yesterday?",
+        NOW,
+        lambda text, now: [("Easter", easter)] if "Easter" in text else [],
     )
     assert asked.spans == (span((2026, 11, 15), (2026, 11, 16)), easter)
 

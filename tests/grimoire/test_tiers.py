@@ -275,7 +275,14 @@ def test_a_fact_that_the_owner_refuses_or_leaves_unanswered_is_to_go(house: Hous
     house.inbox.refuse(house.inbox.waiting()[0].id, OWNER)
     assert house.tiers.refused() == ["F1"]
     house.clock.move(timedelta(days=31))
-    assert house.tiers.refused() == ["F1", "F2"]
+    assert house.tiers.refused() == house.tiers.refused(known=True) == ["F1", "F2"]
+
+
+def test_a_question_that_was_forgotten_is_no_no(house: House) -> None:
+    item = house.tiers.consent(fact("F1", "My neighbour has two cats."), "", asked_by=NIGHT)
+    assert item is not None
+    house.inbox.erase(item.id)
+    assert (house.tiers.refused(), house.tiers.refused(known=True)) == (["F1"], [])
 
 
 def test_a_fact_about_tools_needs_no_consent(house: House) -> None:

@@ -14,7 +14,9 @@ from metnos import app
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import MovableClock
 from metnos.core.errors import InboxError
+from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
+from metnos.law import founding
 from metnos.law.audit_log import backwards
 from metnos.law.inbox import Inbox, Item, State
 from metnos.law.principal import Autonomy, Channel, Principal
@@ -301,7 +303,7 @@ class Machine(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.clock = MovableClock(datetime(2026, 11, 15, 12, tzinfo=UTC))
         workspace = Workspace(Path(self.folder.name) / "w")
-        app.found(workspace, self.clock)
+        founding.found(workspace, Settings(), self.clock)
         self.inbox = Court.over(app.App.open(workspace, self.clock)).inbox
         self.known: dict[str, Item] = {}
         self.taken: set[str] = set()

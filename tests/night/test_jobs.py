@@ -35,11 +35,15 @@ class House:
     logged: list[str] = field(default_factory=list)
     work: dict[str, Work] = field(default_factory=dict)
     gates: dict[str, Active] = field(default_factory=dict)
+    long: set[str] = field(default_factory=set)  # those that ask whether to stop
     halted: str | None = None
 
     def job(self, name: str) -> Job:
-        def run(_: Watcher) -> Done:
+        def run(watcher: Watcher) -> Done:
             self.ran.append(name)
+            if name in self.long:
+                watcher.progress(name, 1, 2)
+                return Done("halfway", {"parts": 1}, stopped=watcher.stop())
             return self.work.get(name, Done)()
 
         return Job(name, f"doing the {name}", run, self.gates.get(name))
@@ -290,3 +294,20 @@ def test_how_every_job_stands(house: House) -> None:
         (Verdict.PAUSED, now + FIRST_PAUSE, made[1]),
         (Verdict.DONE, coming, made[2]),
     ]
+
+
+def test_a_long_job_that_is_stopped_counts_as_interrupted_and_goes_on_the_next_time(house: House) -> None:
+    house.long = {"first"}
+    shown: list[tuple[str, int, int]] = []
+    (run,) = house.night().tick(house.clock.now(), lambda: bool(house.ran), lambda *step: shown.append(step))
+    assert (run.job, run.state, run.message, dict(run.counts)) == ("first", State.INTERRUPTED, "halfway", {"parts": 1})
+    assert shown == [("first", 1, 2)]
+    assert [(each.job, each.state) for each in house.tick()] == [(name, State.DONE) for name in NAMES]
+
+
+def test_by_hand_the_rest_of_the_night_is_left_when_it_is_stopped(house: House) -> None:
+    house.long = {"second"}
+    watcher = Watcher(stop=lambda: house.ran[-1:] == ["second"])
+    made = house.night().run_all(watcher)
+    assert [(each.job, each.state) for each in made] == [("first", State.DONE), ("second", State.INTERRUPTED)]
+    assert house.night().run_now("second").state is State.DONE

@@ -26,7 +26,10 @@ def test_a_new_file_is_private_and_in_wal_mode(db: Database) -> None:
 
 
 @pytest.mark.parametrize(("durability", "level"), [(Durability.FULL, 2), (Durability.NORMAL, 1)])
-def test_durability_is_what_was_asked_for(tmp_path: Path, durability: Durability, level: int) -> None:
+def test_durability_is_what_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: Durability, level: int
+) -> None:
+    monkeypatch.setattr(sqlite3, "connect", sqlite3.dbapi2.connect)  # the real one, which all other tests do without
     db = Database(tmp_path / "store.db", durability=durability)
     assert db.first("PRAGMA synchronous") == (level,)
 

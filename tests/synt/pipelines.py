@@ -5,14 +5,17 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grimoire.traces import step, trace
 from metnos.app import App
-from metnos.executors.manifest import Manifest
-from metnos.grimoire.trace import Trace
+from metnos.executors.birth import counted
+from metnos.executors.manifest import Manifest, parse
+from metnos.grimoire.trace import State, Trace
 from metnos.turn.plan.records import Kind, Plan, Step
 from metnos.turn.plan.records import Path as Way
 from metnos.turn.planning import Planner
@@ -104,9 +107,9 @@ def record(app: App, home: Path, asked: Asked) -> Trace:
 
 def take_back(app: App, trace: Trace) -> None:
     """Undo everything that a turn did, the last first."""
-    for step in reversed(trace.steps):
-        if step.action:
-            app.undo.undo(step.action)
+    for each in reversed(trace.steps):
+        if each.action:
+            app.undo.undo(each.action)
 
 
 def manifests(app: App, tools: Sequence[str]) -> list[Manifest]:
@@ -142,15 +145,15 @@ PIPELINES = (
         lambda folder, kind: (f"count the words of the {kind} files in ~/{folder}",
                               [find(folder, f"*.{kind}"), ("count_text", {"paths": FOUND, "top": 3})]),
         ("docs", "txt"), ("letters", "txt"), ("docs", "md"))),
-    Pipeline("hash found", ("path", "algorithm"), _two(
+    Pipeline("hash found", ("path", "pattern", "algorithm"), _two(
         lambda folder, how: (f"hash the txt files in ~/{folder} with {how}",
                              [find(folder, "*.txt"), ("hash_files", {"paths": FOUND, "algorithm": how})]),
         ("docs", "sha256"), ("letters", "md5"))),
-    Pipeline("search found", ("path", "pattern"), _two(
+    Pipeline("search found", ("path", "search_pattern", "pattern"), _two(
         lambda folder, word: (f'cerca "{word}" nei file di testo in ~/{folder}',
                               [find(folder, "*.txt"), ("search_text", {"paths": FOUND, "pattern": word})]),
         ("docs", "budget"), ("letters", "soon"))),
-    Pipeline("read the largest", ("path",), _two(
+    Pipeline("read the largest", ("path", "order"), _two(
         lambda folder: (f"read the largest file in ~/{folder}",
                         [("find_files", {"path": f"~/{folder}", "order": "largest"}),
                          ("read_files", {"paths": ["{{step1.entries[0].path}}"]})]),
@@ -163,37 +166,42 @@ PIPELINES = (
                                  ("sort_tables", {"entries": "{{step2.entries}}", "by": [{"column": by}]})]),
         ("people", "Rome", "name"), ("staff", "Oslo", "age"))),
     Pipeline("group", ("path", "by"), _two(
-        lambda name, by: (f"how many of {name} in each {by}", [table(name), ("group_tables", {"entries": ROWS, "by": [by]})]),
+        lambda name, by: (f"how many of {name} in each {by}",
+                          [table(name), ("group_tables", {"entries": ROWS, "by": [by]})]),
         ("people", "city"), ("staff", "city"), ("people", "age"))),
-    Pipeline("sort and write", ("path", "write_path"), _two(
+    Pipeline("sort and write", ("path", "write_path", "by"), _two(
         lambda name, to: (f"sort {name} by age into ~/{to}.csv",
-                          [table(name), ("sort_tables", {"entries": ROWS, "by": [{"column": "age", "descending": True}]}),
+                          [table(name),
+                           ("sort_tables", {"entries": ROWS, "by": [{"column": "age", "descending": True}]}),
                            ("write_tables", {"entries": "{{step2.entries}}", "path": f"~/{to}.csv"})]),
         ("people", "sorted"), ("staff", "ordered"))),
-    Pipeline("join", ("path", "read_path"), _two(
+    Pipeline("join", ("path", "read_path", "on"), _two(
         lambda one, two: (f"join {one} with {two} by city",
                           [table(one), table(two),
-                           ("join_tables", {"entries": ROWS, "right": "{{step2.entries}}", "on": [{"column": "city"}]})]),
+                           ("join_tables", {"entries": ROWS, "right": "{{step2.entries}}",
+                                            "on": [{"column": "city"}]})]),
         ("people", "cities"), ("staff", "towns"))),
-    Pipeline("move found", ("path", "to"), _two(
+    Pipeline("move found", ("path", "to", "pattern"), _two(
         lambda folder, to: (f"move the tmp files of ~/{folder} to ~/{to}",
-                            [find(folder, "*.tmp"), ("move_files", {"paths": FOUND, "to": f"~/{to}", "make_folder": True})]),
+                            [find(folder, "*.tmp"),
+                             ("move_files", {"paths": FOUND, "to": f"~/{to}", "make_folder": True})]),
         ("scarti", "cestino"), ("altro", "via"))),
-    Pipeline("copy and check", ("path", "to"), _two(
+    Pipeline("copy and check", ("path", "to", "pattern"), _two(
         lambda folder, to: (f"copy the txt files of ~/{folder} to ~/{to} and hash the copies",
-                            [find(folder, "*.txt"), ("copy_files", {"paths": FOUND, "to": f"~/{to}", "make_folder": True}),
+                            [find(folder, "*.txt"),
+                             ("copy_files", {"paths": FOUND, "to": f"~/{to}", "make_folder": True}),
                              ("hash_files", {"paths": "{{step2.results.to}}"})]),
         ("docs", "backup"), ("letters", "copies"))),
-    Pipeline("make, find, move", ("paths", "path"), _two(
+    Pipeline("make, find, move", ("paths", "path", "pattern"), _two(
         lambda folder, to: (f"make ~/{to} and move the tmp files of ~/{folder} there",
                             [("make_folders", {"paths": [f"~/{to}"]}), find(folder, "*.tmp"),
                              ("move_files", {"paths": "{{step2.entries.path}}", "to": "{{step1.results[0].path}}"})]),
         ("scarti", "old"), ("altro", "older"))),
-    Pipeline("archive found", ("path", "to"), _two(
+    Pipeline("archive found", ("path", "to", "pattern"), _two(
         lambda folder, to: (f"metti i file txt di ~/{folder} in ~/{to}.zip",
                             [find(folder, "*.txt"), ("archive_files", {"paths": FOUND, "to": f"~/{to}.zip"})]),
         ("docs", "docs"), ("letters", "lettere"))),
-    Pipeline("delete found", ("path",), _two(
+    Pipeline("delete found", ("path", "pattern"), _two(
         lambda folder: (f"butta i file tmp di ~/{folder}", [find(folder, "*.tmp"), ("delete_files", {"paths": FOUND})]),
         ("scarti",), ("altro",))),
     Pipeline("delete duplicates", ("paths",), _two(
@@ -201,12 +209,12 @@ PIPELINES = (
                         [("find_duplicates", {"paths": [f"~/{folder}"], "only_extra": True}),
                          ("delete_files", {"paths": FOUND})]),
         ("double",), ("twice",))),
-    Pipeline("replace in found", ("path", "pattern", "replacement"), _two(
+    Pipeline("replace in found", ("path", "replace_pattern", "replacement", "pattern"), _two(
         lambda folder, old, new: (f'replace "{old}" by "{new}" in the txt files of ~/{folder}',
                                   [find(folder, "*.txt"),
                                    ("replace_text", {"paths": FOUND, "pattern": old, "replacement": new})]),
         ("docs", "the", "a"), ("letters", "dear all", "hello"))),
-    Pipeline("rename found", ("path", "pattern", "replacement"), _two(
+    Pipeline("rename found", ("path", "rename_pattern", "replacement", "pattern"), _two(
         lambda folder, old, new: (f"rename {old} to {new} in the names of the tmp files in ~/{folder}",
                                   [find(folder, "*.tmp"),
                                    ("rename_files", {"paths": FOUND, "pattern": old, "replacement": new})]),
@@ -219,19 +227,21 @@ PIPELINES = (
     Pipeline("write how many", ("path", "write_path"), _two(
         lambda folder, to: (f"scrivi in ~/{to}.txt quanti file ci sono in ~/{folder}",
                             [("find_files", {"path": f"~/{folder}"}),
-                             ("write_files", {"path": f"~/{to}.txt",
-                                              "text": "Ci sono {{step1.count}} file, il primo è {{step1.entries[0].name}}."})]),
+                             ("write_files", {"path": f"~/{to}.txt", "text":
+                                 "Ci sono {{step1.count}} file, il primo è {{step1.entries[0].name}}."})]),
         ("docs", "conto"), ("scarti", "numero"))),
-    Pipeline("convert a column", ("path", "to"), _two(
+    Pipeline("convert a column", ("path", "to", "from"), _two(
         lambda name, unit: (f"the km of {name} in {unit}",
-                            [table(name), ("convert_units", {"values": "{{step1.entries.km}}", "from": "km", "to": unit})]),
+                            [table(name),
+                             ("convert_units", {"values": "{{step1.entries.km}}", "from": "km", "to": unit})]),
         ("runs", "mi"), ("walks", "m"))),
-    Pipeline("count what is read", ("paths",), _two(
+    Pipeline("count what is read", ("path",), _two(
         lambda folder: (f"how many words are in ~/{folder} in all",
                         [("find_files", {"path": f"~/{folder}", "pattern": "*.txt", "limit": 2}),
-                         ("read_files", {"paths": FOUND}), ("count_text", {"text": "{{step2.entries.text}}", "top": 2})]),
+                         ("read_files", {"paths": FOUND}),
+                         ("count_text", {"text": "{{step2.entries.text}}", "top": 2})]),
         ("docs",), ("letters",))),
-    Pipeline("unpack found", ("path", "to"), _two(
+    Pipeline("unpack found", ("path", "to", "pattern"), _two(
         lambda folder, to: (f"unpack the zips of ~/{folder} into ~/{to}",
                             [find(folder, "*.zip"), ("extract_archives", {"paths": FOUND, "to": f"~/{to}"})]),
         ("packed", "open"), ("sealed", "loose"))),
@@ -241,3 +251,35 @@ PIPELINES = (
                                ("append_notes", {"text": "{{step1.entries[0].text}}"})]),
         ("docs", "budget"), ("letters", "soon"))),
 )  # fmt: skip
+
+
+def builtin(name: str) -> Manifest:
+    """The manifest of a built-in, as it is shipped."""
+    folder = resources.files("metnos.executors").joinpath("builtin", name)
+    return parse(folder.joinpath("manifest.toml").read_text(encoding="utf-8"))
+
+
+def reply_of(part: Manifest, *items: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return counted({part.result_key: [dict(each) for each in items], **more})
+
+
+def told(number: int, text: str, steps: Steps, called: Sequence[Mapping[str, Any]], replies: Sequence[Any]) -> Trace:
+    """A trace as a turn leaves it, without a turn. A reply that is a pair of texts is an error and its message."""
+    taken = [
+        step(
+            place, name, version=builtin(name).version, args=dict(args), ok=isinstance(reply, dict),
+            kind="" if isinstance(reply, dict) else reply[0], message="" if isinstance(reply, dict) else reply[1],
+            reply=reply if isinstance(reply, dict) else {},
+        )
+        for place, ((name, _), args, reply) in enumerate(zip(steps, called, replies, strict=False), start=1)
+    ]  # fmt: skip
+    well = all(each.ok for each in taken)
+    plan = {"kind": "steps", "steps": [{"executor": name, "args": dict(args)} for name, args in steps]}
+    return trace(
+        f"01T{number:05}",
+        text=text,
+        slots=(),
+        plan=plan,
+        steps=tuple(taken),
+        state=State.DONE if well else State.FAILED,
+    )

@@ -16,10 +16,10 @@ from metnos.executors.schema import MIGRATIONS as EXECUTORS
 from metnos.executors.signature import Origin
 from metnos.executors.state import State as Living
 from metnos.law import founding
-from metnos.law.inbox import Inbox
+from metnos.law.inbox import ACTIVATION, Inbox
 from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.store.db import Database
-from metnos.synt.activation import ACTIVATION, Activation, consent, direction_digest
+from metnos.synt.activation import Activation, consent, direction_digest
 from metnos.synt.draft import Check, Draft, Made
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import Proposal, Proposals, State

@@ -44,6 +44,7 @@ def test_one_body_alone_changes_no_expectation() -> None:
     wrong = expects("c", {"n": 33})
     found = judge([ONE, TWO, wrong], [[gives({"n": 1}), gives({"n": 2}), gives({"n": 3})]])
     assert [case.args["text"] for case in found.cases] == ["a", "b"]
+    assert found.problem == ""
 
 
 def test_what_was_observed_is_never_changed() -> None:
@@ -64,10 +65,22 @@ def test_what_a_model_wants_refused_goes_if_no_body_refuses_it_and_stays_if_one_
     assert (found.body, found.problem) == (1, "")
 
 
+def test_bodies_that_agree_with_each_other_and_with_hardly_any_case_are_wrong_together() -> None:
+    loud = [gives({"n": 7}), gives({"n": 8}), gives({"n": 9})]
+    found = judge([ONE, TWO, expects("c", {"n": 3})], [loud, loud, loud])
+    assert found.problem
+    assert [case.entries for case in found.cases] == [({"n": 1},), ({"n": 2},), ({"n": 3},)]
+
+
 def test_a_fault_agrees_with_nothing() -> None:
     broken = [Result(fault="it broke")] * 2
-    with pytest.raises(Rejection, match="it broke") as error:
-        judge([ONE, TWO], [broken, broken])
+    found = judge([ONE, TWO], [broken, broken])
+    assert "it broke" in found.problem
+
+
+def test_where_too_few_cases_can_be_judged_others_are_wanted() -> None:
+    with pytest.raises(Rejection, match="too few") as error:
+        judge([ONE, Case({}, error="invalid", sure=True)], [[gives({"n": 1}), Result(error="invalid")]])
     assert error.value.stage == "tests"
 
 

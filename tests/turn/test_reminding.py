@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.remembered import PROGRAM, Embedder, quiet
+from app.remembered import FRIEND, PROGRAM, Embedder, quiet
 from metnos.app import App
 from metnos.context.blocks import Kind, Trust
 from metnos.core.errors import ModelError
-from metnos.grimoire.episode import Provenance, Viewer
+from metnos.grimoire.capture import note
+from metnos.grimoire.episode import Provenance, Scope, Viewer
 from metnos.grimoire.fact import Decay, Fact, Standing
 from metnos.grimoire.fact import Kind as FactKind
 from metnos.models.chat import Prompt
@@ -214,3 +215,40 @@ class TestTold:
         theirs = viewer(scratch(app, QUESTION, PROGRAM))
         assert (theirs.sender, theirs.is_owner) == ("api:reader", False)
         assert viewer(scratch(app, QUESTION)).is_owner
+
+
+class TestScopes:
+    """Who is told what, by real turns: each memory belongs to the conversation `here`, and to somebody."""
+
+    @pytest.mark.parametrize(
+        ("scope", "sender", "told"),
+        [
+            (Scope.OWNER, "owner", {"owner here", "owner elsewhere"}),
+            (Scope.AGENT, "owner", {"owner here", "owner elsewhere"}),
+            (Scope.SENDER, "owner", {"owner here", "owner elsewhere"}),
+            (Scope.SENDER, str(PROGRAM), {"program elsewhere"}),
+            (Scope.SENDER, str(FRIEND), {"friend elsewhere"}),
+            (Scope.SESSION, "owner", {"owner here"}),
+            (Scope.SESSION, str(PROGRAM), set()),
+            (Scope.SHARED, "owner", {"owner here", "owner elsewhere", "program elsewhere", "friend elsewhere"}),
+        ],
+    )
+    def test_nobody_is_told_what_is_not_theirs(self, app: App, scope: Scope, sender: str, told: set[str]) -> None:
+        talk = "theirs" if sender == str(PROGRAM) else "here"
+        made = replace(note(CELLAR, "01HERE", app.clock.now()), scope=scope, sender=sender, session=talk)
+        app.grimoire.episodes.add([made], None, None)
+        asking = {
+            "owner here": (OWNER, "here"),
+            "owner elsewhere": (OWNER, "elsewhere"),
+            "program elsewhere": (PROGRAM, "elsewhere"),
+            "friend elsewhere": (FRIEND, "elsewhere"),
+        }
+        found = set()
+        for name, (principal, conversation) in asking.items():
+            taken = take(app, QUESTION, principal=principal, conversation=conversation)
+            assert taken.trace is not None
+            knows = "xylophone" in taken.ended.text
+            assert knows == bool(taken.trace.memories) == (taken.ended.state == "talked")
+            assert not knows or ("metnos memory show" in taken.ended.text) == (principal is OWNER)
+            found |= {name} if knows else set()
+        assert found == told

@@ -36,6 +36,7 @@ from metnos.store.db import Database, Durability
 from metnos.store.migrations import Migration
 
 if TYPE_CHECKING:
+    from metnos.app.growing import Growing
     from metnos.app.remembering import Grimoire
     from metnos.executors.builtins import Report as Installed
     from metnos.executors.catalog import Catalog
@@ -120,11 +121,17 @@ class App:
 
         # NORMAL is enough: the folders are what counts, and a use that a power cut takes is one strike less.
         db = self._database(self.workspace.mnest_db, tables.of_mnestome(), Durability.NORMAL)
-        catalog = Catalog(self.workspace, db, self.audit, self.seat.signer, self.clock, self.settings.executors)
+        seat, settings = self.seat, self.settings.executors
+        catalog = Catalog(self.workspace, db, self.audit, seat.signer, self.clock, settings, self._consent)
         if not index.all_current(db):
             catalog.rebuild()  # the index was lost, or there never was one
             learning.offer_again(self)
         return catalog, builtins.install(catalog)
+
+    def _consent(self, digest: str) -> str:
+        from metnos.synt.activation import consent  # only where something is born
+
+        return consent(self.inbox)(digest)
 
     @cached_property
     def pool(self) -> Pool:
@@ -264,6 +271,20 @@ class App:
         from metnos.night import schema
 
         return self._database(self.workspace.night_db, schema.MIGRATIONS)
+
+    @cached_property
+    def synt_db(self) -> Database:
+        """Proposals of new executors."""
+        from metnos.synt import schema
+
+        return self._database(self.workspace.synt_db, schema.MIGRATIONS)
+
+    @cached_property
+    def growing(self) -> "Growing":
+        """How new executors come about."""
+        from metnos.app.growing import Growing
+
+        return Growing(self)
 
     @cached_property
     def models(self) -> "Models":

@@ -68,15 +68,16 @@ def apply(app: "App", item: Item) -> None:
 
 
 def ask_consent(app: "App", most: int = 3) -> int:
-    """Put facts about the owner or the household before them, a few at a time; drop what they did not want, for good."""
+    """Put facts about the owner or the household before them, a few at a time; drop for good what they did not want."""
     way, facts = tiers(app), app.grimoire.facts
     facts.unwanted(way.refused(known=True))
     facts.remove(way.refused())
     asked = 0
     waiting = [fact for fact in facts.find(standings=(Standing.QUARANTINED,), count=200) if _waits(fact)]
-    facts.remove([fact.id for fact in waiting if facts.is_unwanted(fact)])
+    unwanted = [fact.id for fact in waiting if facts.is_unwanted(fact)]  # the same under another name
+    facts.remove(unwanted)
     for fact in waiting:
-        if asked < most and not facts.is_unwanted(fact):
+        if asked < most and fact.id not in unwanted:
             asked += way.consent(fact, "it was learnt from what you did", asked_by=CURATOR) is not None
     return asked
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from metnos.app import sight, weighing
+from metnos.app import dating, sight, weighing
 from metnos.app.paths import NOT_LEARNT
 from metnos.core import files
 from metnos.core.errors import ModelError, StoreError
@@ -110,9 +110,7 @@ class Grimoire:
     def usefulness(self) -> Usefulness:
         return Usefulness(self.db, self.app.clock)
 
-    def curator(
-        self, cpu_s: float, embedder: "Embedder | None" = None, think: "Think | None" = None
-    ) -> "Curator":
+    def curator(self, cpu_s: float, embedder: "Embedder | None" = None, think: "Think | None" = None) -> "Curator":
         """Who consolidates, with so many seconds."""
         from metnos.grimoire.curator import Curator, Numbers
 
@@ -257,7 +255,7 @@ class Grimoire:
 
     def _recaller(self, embedder: "Embedder | None") -> Recall:
         numbers = sight.rules(self.app)
-        return Recall(self.episodes, self.facts, embedder, self.app.clock, numbers, mood=self.mood.now)
+        return Recall(self.episodes, self.facts, embedder, self.app.clock, numbers, self.mood.now, dating.dates)
 
     def meant(self, most: int = 2 * _AT_ONCE) -> "Embedder | None":
         """The embedder, after it has worked out what came in since it was last asked: at most so much of it."""

@@ -1,4 +1,4 @@
-"""What it takes for something learnt to be kept: the weights of the settings, and fitting them, as the owner sees it."""
+"""What it takes for something learnt to be kept: the weights of the settings, and fitting them for the owner."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING

@@ -13,11 +13,12 @@ from metnos.cli.telling import Telling, follow
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.grimoire import tiers
-from metnos.law.inbox import ACT, Item, State, Yes
+from metnos.law.inbox import ACT, ACTIVATION, DIRECTION, Item, State, Yes
 from metnos.law.principal import at_terminal
 
 _NEWEST = 50
-_INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "executor")
+_INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "executor", "files", "direction", "proposal")
+GROWING = (DIRECTION, ACTIVATION)
 
 
 @click.group()
@@ -84,9 +85,13 @@ def approve(choice: Choice, item_id: str) -> int:
 @click.pass_obj
 def refuse(choice: Choice, item_id: str, reason: str) -> None:
     """Say no to a question, or take a yes back that was not used yet."""
-    box = open_app(choice).inbox
-    item = box.refuse(box.find(item_id).id, at_terminal(), reason)
+    app = open_app(choice)
+    item = app.inbox.refuse(app.inbox.find(item_id).id, at_terminal(), reason)
     click.echo(f"Refused: {inert(item.title)}")
+    if item.kind in GROWING:
+        proposal = app.growing.refused(item, reason)
+        if proposal is not None and proposal.is_open:
+            click.echo(f"It is made again with that in mind: metnos synt make {short(proposal.id)}")
 
 
 @inbox.command()
@@ -94,7 +99,7 @@ def refuse(choice: Choice, item_id: str, reason: str) -> None:
 @click.option("--args", "text", metavar="JSON", help="The new arguments, or words. Default: edit them in $EDITOR.")
 @click.pass_obj
 def edit(choice: Choice, item_id: str, text: str | None) -> None:
-    """Change the arguments of an act that waits, or the words of what is to be remembered, as a new question."""
+    """Change what waits for you: an act's arguments, an executor's code, a line's words. It is a new question then."""
     app = open_app(choice)
     item = app.inbox.find(item_id)
     if item.kind == tiers.KIND and item.state is State.WAITING:
@@ -105,10 +110,13 @@ def edit(choice: Choice, item_id: str, text: str | None) -> None:
         new = keeping.tiers(app).edit(item, words.strip(), at_terminal())
         click.echo(f"This is a new question now: metnos inbox show {new.id}")
         return
+    if item.kind == ACTIVATION and item.state is State.WAITING:
+        _edit_draft(app, item)
+        return
     if item.kind != ACT or item.state is not State.WAITING:
         raise UsageError(
             f"question {item.id} is {item.state} and about: {item.kind}",
-            fix="Only what waits can be edited: an act, or a line for long memory.",
+            fix="Only what waits can be edited: an act, a new executor, or a line for long memory.",
         )
     if text is None:
         text = click.edit(json.dumps(item.body.get("args", {}), indent=2, ensure_ascii=False), extension=".json")
@@ -128,6 +136,9 @@ def _carry_out(app: App, item: Item) -> int:
         if not ageing.archive(app, item):
             click.echo("It was used again since you were asked, so it stays.")
         return FINE
+    if item.kind in GROWING:
+        click.echo(app.growing.answered(item))
+        return FINE
     if item.kind != ACT:
         return FINE
     turn = app.turns.go_on(item, at_terminal())
@@ -139,6 +150,16 @@ def _carry_out(app: App, item: Item) -> int:
         ended = follow(turn, telling, lambda wanted: asking.ask(wanted, app.settings.turn.prompt_s))
         telling.answer(ended.text)
     return FINE if ended.state in ("done", "partly") else FAILED
+
+
+def _edit_draft(app: App, item: Item) -> None:
+    """Let the owner change the code; what comes of it passes every gate again."""
+    changed = click.edit(app.growing.code_of(item), extension=".py")
+    if changed is None or changed == app.growing.code_of(item):
+        click.echo("Nothing was changed.")
+        return
+    new = app.growing.edited(item, changed, at_terminal())
+    click.echo(f"This is a new question now: metnos inbox show {new.id}")
 
 
 def _arguments(text: str) -> dict[str, Any]:
@@ -165,6 +186,9 @@ def _describe(item: Item, yeses: list[Yes]) -> None:
         *((key, _text(item.body[key])) for key in item.body if key not in _INTERNAL),
     ]
     print_table(("field", "value"), rows)
+    for name, text in dict(item.body.get("files", {})).items():
+        click.secho(f"\n{inert(name)}", bold=True)
+        click.echo("\n".join(inert(line) for line in str(text).splitlines()))
     if item.body.get("preview"):
         click.secho("\nWhat it would do", bold=True)
         for line in item.body["preview"]:

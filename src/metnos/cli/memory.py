@@ -1,12 +1,14 @@
 """``metnos memory``: what is remembered: look, tell, forget."""
 
 import json
+import unicodedata
 from typing import Any
 
 import click
 
 from metnos.app import App, keeping
 from metnos.cli import Choice
+from metnos.cli.memory_figures import reports, stats
 from metnos.cli.memory_fit import fit
 from metnos.cli.memory_keep import KEEPING, told
 from metnos.cli.opening import open_app
@@ -27,11 +29,13 @@ from metnos.grimoire.fact import Fact, Standing
 from metnos.grimoire.forget import Forgotten
 from metnos.grimoire.recall import Memory
 from metnos.law.principal import at_terminal
+from metnos.turn.request import LONGEST
 
 _LINE = 100
+_LONG = 1000  # characters of one memory in a list
 _LETTERS = 4  # of an id, at least
 _RECENT = 5000  # episodes among which the last letters of an id are enough
-_FIX = "Find it: metnos memory search"
+_FIX = "Find it: metnos memory search <words>"
 _YOURS = "says it too; what you wrote yourself only you take out"
 _UNDO = "holds it until what was done is too old to be taken back"
 _FILES = ("IDENTITY", "USER", "MEMORY", "TELOS", "PLAYBOOK")
@@ -51,6 +55,10 @@ def add(choice: Choice, text: tuple[str, ...], tags: tuple[str, ...]) -> None:
     words = " ".join(text).strip()
     if not words:
         raise UsageError("there is nothing to remember", fix="Say what: metnos memory add <words>")
+    if len(words) > LONGEST:
+        raise UsageError(f"this is longer than {LONGEST:,} characters", fix="Keep it in a file, and remember where.")
+    if any(unicodedata.category(char) == "Cs" for char in words):  # bytes that the shell handed over and no letter has
+        raise UsageError("this is no text", fix="Say it in words, or keep it in a file, and remember where.")
     made = open_app(choice).grimoire.add(words, tags)
     click.echo(f"Remembered: {made.id}")
 
@@ -63,7 +71,10 @@ def add(choice: Choice, text: tuple[str, ...], tags: tuple[str, ...]) -> None:
 @click.pass_obj
 def search(choice: Choice, question: tuple[str, ...], count: int, why: bool, as_json: bool) -> None:
     """Find what answers a QUESTION among all that happened and all that it taught."""
-    found = open_app(choice).grimoire.recall(" ".join(question), Viewer(), count=count, facts=count)
+    words = " ".join(question).strip()
+    if not words:
+        raise UsageError("nothing was asked", fix="Say what to look for: metnos memory search <words>")
+    found = open_app(choice).grimoire.recall(words, Viewer(), count=count, facts=count)
     if as_json:
         print_json(
             {
@@ -154,20 +165,7 @@ def propose(choice: Choice, text: tuple[str, ...], file: str) -> None:
         click.echo(f"See it and say yes: metnos inbox approve {item.id}")
 
 
-@memory.command()
-@json_option
-@click.pass_obj
-def stats(choice: Choice, as_json: bool) -> None:
-    """Show how much is remembered, what was learnt last, and the mood."""
-    app = open_app(choice)
-    found = keeping.stats(app)
-    if as_json:
-        print_json(found)
-        return
-    print_table(("what", "how much"), list(found.items()))
-
-
-for command in (*KEEPING, fit):
+for command in (stats, reports, *KEEPING, fit):
     memory.add_command(command)
 
 
@@ -189,9 +187,14 @@ def _show_found(memory_: Memory, why: bool) -> None:
     of = memory_.of
     when = f"{of.ts:%Y-%m-%d}" if isinstance(of, Episode) else f"known, {100 * of.confidence:.0f} % sure"
     click.secho(f"{short(memory_.id)}  {when}", dim=True)
-    say(of.text.strip(), 2)
+    say(_cut(of.text.strip(), memory_.id), 2)
     for line in memory_.why() if why else ():
         say(line, 4, further=2)
+
+
+def _cut(text: str, key: str) -> str:
+    left = len(text) - _LONG
+    return text if left <= 0 else f"{text[:_LONG]}… ({left:,} more characters: metnos memory show {short(key)})"
 
 
 def _shown(value: Any) -> Any:

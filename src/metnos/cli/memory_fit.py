@@ -43,7 +43,9 @@ def fit(choice: Choice, keep: bool, default: bool, as_json: bool) -> None:
     print_table(("what speaks for it", "now", "fitted", ""), rows)
     for when, (good, bad) in (("now", found.in_before), ("fitted", found.in_after)):
         click.echo(f"Let in, {when}: {good} of the {found.good} that were worth it, {bad} of the {found.bad} others.")
-    click.echo("These weights count from now on." if keep else "Nothing was changed. To keep it: metnos memory fit --keep")
+    click.echo(
+        "These weights count from now on." if keep else "Nothing was changed. To keep it: metnos memory fit --keep"
+    )
 
 
 def _whose(name: str, found: Fitted) -> str:

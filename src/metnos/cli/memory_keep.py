@@ -37,9 +37,10 @@ _NOUNS = {
     "recombinations": "recombination",
 }
 _WORDS = {
-    "known": "known already",
-    "held": "waiting for your yes",
-    "without_vectors": "to be found by words only",
+    "judged": "looked at",
+    "verified": "can be learnt from",
+    "rejected": "not to be learnt from",
+    "changed": "seen otherwise than before",
     "facts_merged": "made surer",
     "facts_doubted": "believed little",
     "facts_contradicted": "against what is known",
@@ -47,13 +48,35 @@ _WORDS = {
     "facts_rejected": "not worth keeping",
     "facts_poisoned": "refused",
     "facts_known": "refused before",
+    "promoted": "believed enough to be used",
     "entered": "into the playbook",
     "left": "out of the playbook",
+    "faded": "faded a little",
     "pruned": "faded away",
     "expired": "out of date",
     "evicted": "let go for want of room",
+    "waiting": "left for the next time",
+    "dropped": "left out for good",
+    "replayed": "gone through again",
+    "admitted": "kept",
+    "confirmed": "came true",
+    "known": "known already",
+    "refused": "refused",
+    "held": "waiting for your yes",
+    "without_vectors": "to be found by words only",
+    "embedded": "embedded",
 }
-_LEARNT = ("facts_admitted", *_WORDS)
+_LEARNT = (
+    *("facts_admitted", "facts_merged", "facts_doubted", "facts_contradicted", "facts_consent", "facts_rejected"),
+    *("facts_poisoned", "facts_known", "entered", "left", "pruned", "expired", "evicted"),
+)
+REPORTED = (
+    "judged",
+    "facts_admitted",
+    *(name for name in _WORDS if name != "judged"),
+    "counterfactuals",
+    "recombinations",
+)
 
 
 def told(counts: Mapping[str, int]) -> str:
@@ -72,6 +95,8 @@ def _counted(name: str, number: int) -> str:
 @click.pass_obj
 def export(choice: Choice, target: Path) -> None:
     """Write everything that is remembered into one file TARGET (compressed if its name ends in .zst)."""
+    if not target.name:
+        raise UsageError("no file was named", fix="Say where to: metnos memory export FILE")
     done = keeping.export(open_app(choice), target)
     done.pop("barred", None)  # a list, which is there or not
     click.echo(f"Written to {target}: {told(done)}")
@@ -132,7 +157,9 @@ def learn(choice: Choice, as_json: bool) -> int:
     else:
         if judged:
             click.echo(f"Looked at {counted(judged, 'new episode')}; {verified or 'none'} of them can be learnt from.")
-        nothing = "There was nothing new to learn." if _is_whole(done) else "Nothing was learnt yet."
+        nothing = "Nothing was learnt yet."
+        if _is_whole(done):
+            nothing = "Nothing new came of it." if judged else "There was nothing new to learn."
         click.echo(f"Learnt: {learnt}" if learnt else nothing)
         if judged >= RULES.judged and _is_whole(done):
             note("that was as much as is learnt from at once; there may be more: metnos memory learn")
@@ -151,7 +178,8 @@ def dream(choice: Choice, as_json: bool) -> int:
         print_json(dict(done.counts) | {"finished": _is_whole(done)})
     else:
         nothing = "There was nothing to dream of." if _is_whole(done) else "Nothing was dreamt yet."
-        click.echo(f"Dreamt: {told(done.counts)}" if told(done.counts) else nothing)
+        dreamt = told({name: number for name, number in done.counts.items() if name in REPORTED})
+        click.echo(f"Dreamt: {dreamt}" if dreamt else nothing)
     return _ended(done, "metnos memory dream")
 
 

@@ -30,7 +30,7 @@ _UNSEEN_LETTER = 1 / 0x110000  # any code point
 _HARDLY = 2.0**-24  # how likely the spelling is of a word that is known: what it adds to what was counted is nothing
 _END = 2  # of a word; letters are numbered from their code points on
 _FIRST_LETTER = 3
-_BY_ITSELF = 0.75  # of what a word tells; chosen by `bench compress`: two words before it are not much to go by
+_BY_ITSELF = 0.75  # of what a word tells; chosen by `bench compress`: what is expected where it stands is often needed
 _LONGEST = 48  # letters of one word that are looked at; what is longer is no word
 _CHECKED = 200_000  # symbols after which the tables are looked at again
 _MAGIC = b"metnos-surprisal-1\n"
@@ -107,18 +107,16 @@ class Surprisal:
         return done
 
     def scores(self, texts: Sequence[str], *, seen: bool = False) -> list[tuple[Word, ...]]:
-        return self.blended(texts, [self.score(text, seen=seen) for text in texts], _BY_ITSELF)
+        return self.blended(texts, [self.score(text, seen=seen) for text in texts])
 
-    def blended(
-        self, texts: Sequence[str], scored: Sequence[Sequence[Word]], by_itself: float
-    ) -> list[tuple[Word, ...]]:
-        """How much words tell: this share of what they do by themselves, and the rest after the words before them."""
+    def blended(self, texts: Sequence[str], scored: Sequence[Sequence[Word]]) -> list[tuple[Word, ...]]:
+        """How much words tell: mostly by themselves, partly, as they were ``scored``, after the words before them."""
         known: dict[str, float] = {}
 
         def tells(said: str, word: Word) -> Word:
             if said not in known:
                 known[said] = self.information(said)
-            return Word(word.start, word.end, by_itself * known[said] + (1 - by_itself) * word.bits)
+            return Word(word.start, word.end, _BY_ITSELF * known[said] + (1 - _BY_ITSELF) * word.bits)
 
         return [
             tuple(tells(text[word.start : word.end], word) for word in found)

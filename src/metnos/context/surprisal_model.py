@@ -2,7 +2,8 @@
 
 The same words as those of `metnos.context.surprisal`, with the bits of the model's own tokens: a token's bits are
 shared by its letters, and a word has those of its letters. A blank tells nothing. How much a word tells by itself, and
-so what a question is about, is still known from the small model, which costs nothing.
+so what a question is about, is still known from the small model; that stays the greater part of what counts, because
+what a great model expects where it stands is often just what is needed.
 
 Rules: what is scored for one context is bounded in tokens and in seconds, because a model without a graphics card
 scores some tens of tokens a second. Texts whose bits are compared are scored by one and the same: if the model cannot
@@ -18,11 +19,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from metnos.context.surprisal import Surprisal, Word, words_of
+from metnos.core.canon import sha256_hex
 from metnos.core.errors import ModelError
 from metnos.models.scoring import Token
 
 _KEPT = 512  # texts
-_BY_ITSELF = 0.25  # of what a word tells
 _BLANK = frozenset(b" \t\n\r\v\f")
 
 Score = Callable[[str, int, float], Sequence[Token]]  # a text, at most so many tokens, at most so many seconds
@@ -62,10 +63,10 @@ class ModelSurprisal:
         return self._usual.information(word)
 
     def scores(self, texts: Sequence[str], *, seen: bool = False) -> list[tuple[Word, ...]]:
-        need = sum(self._scorer.count(text) for text in texts if text not in self._scorer.kept)
+        need = sum(self._scorer.count(text) for text in texts if _key(text) not in self._scorer.kept)
         if not self._failed and need <= self._left:
             try:
-                return self._usual.blended(texts, [self._words(text) for text in texts], _BY_ITSELF)
+                return self._usual.blended(texts, [self._words(text) for text in texts])
             except ModelError as error:
                 self._failed, self._why = True, error.what
         elif not self._failed:
@@ -73,26 +74,28 @@ class ModelSurprisal:
         return self._usual.scores(texts, seen=seen)
 
     def _words(self, text: str) -> tuple[Word, ...]:
-        kept = self._scorer.kept
-        if text not in kept:
+        kept, key = self._scorer.kept, _key(text)
+        if key not in kept:
             told = self._scorer.score(text, self._left, self._until - self._now())
             self._left -= len(told)
             self._scored += len(told)
-            kept[text] = words(text, told)
-            if len(kept) > _KEPT:
-                kept.popitem(last=False)
-            return kept[text]
-        kept.move_to_end(text)
-        return kept[text]
+            kept[key] = words(text, told)
+        kept.move_to_end(key)
+        while len(kept) > _KEPT:
+            kept.popitem(last=False)
+        return kept[key]
+
+
+def _key(text: str) -> str:
+    """What stands for a text that was scored: what is forgotten must not go on living here."""
+    return sha256_hex(text.encode(errors="surrogatepass"))
 
 
 def words(text: str, tokens: Sequence[Token]) -> tuple[Word, ...]:
     """The words of a text with the bits of its tokens, wherever these begin and end."""
     sums = [0.0, *accumulate(bits for token in tokens for bits in _shared(token))]
     places = [0, *accumulate(len(char.encode()) for char in text)]
-    return tuple(
-        Word(start, end, max(sums[places[end]] - sums[places[start]], 0.0)) for start, end in words_of(text)
-    )
+    return tuple(Word(start, end, max(sums[places[end]] - sums[places[start]], 0.0)) for start, end in words_of(text))
 
 
 def _shared(token: Token) -> list[float]:

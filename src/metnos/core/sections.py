@@ -95,7 +95,7 @@ class TurnSettings(Section):
 class AdmissionSettings(Section):
     utility: Annotated[float, Field(ge=0, le=6)] = Field(
         1.5,
-        description="How much it speaks for keeping something learnt that one can act on it and that its like has helped."
+        description="How much it speaks for keeping something learnt that one can act on it, and that its like helped."
         " The sum of all, each by what is known (0 to 1), must reach about 0. `metnos memory fit` fits them.",
     )
     grounding: Annotated[float, Field(ge=0, le=6)] = Field(4.5, description="How much: that many episodes show it.")
@@ -145,6 +145,13 @@ class ContextSettings(Section):
     scored: Annotated[int, Field(ge=1, le=100_000)] = Field(
         512, description="How many tokens of one context `model` may score; what is longer is scored by `ngram`."
     )
+
+
+class SyntSettings(Section):
+    tokens: Annotated[int, Field(ge=0)] = Field(
+        60_000, description="How many tokens of a language model one new executor may cost, repairs included."
+    )
+    usd: Annotated[float, Field(ge=0)] = Field(0.50, description="How much money one new executor may cost.")
 
 
 class NightSettings(Section):
@@ -199,6 +206,7 @@ class Sheet(Section):
     turn: TurnSettings = Field(default_factory=TurnSettings, description="From a request to an answer.")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="What is kept of conversations.")
     context: ContextSettings = Field(default_factory=ContextSettings, description="What a language model sees.")
+    synt: SyntSettings = Field(default_factory=SyntSettings, description="Executors that Metnos makes itself.")
     night: NightSettings = Field(default_factory=NightSettings, description="The work done while you sleep.")
     mnestome: MnestomeSettings = Field(default_factory=MnestomeSettings, description="Which output fed what.")
     fastpath: FastpathSettings = Field(default_factory=FastpathSettings, description="Shortcuts for what is repeated.")

@@ -58,6 +58,11 @@ class Workspace:
         return self.memory / "night.db"
 
     @property
+    def synt_db(self) -> Path:
+        """Proposals of new executors, and every version of those that lived."""
+        return self.memory / "synt.db"
+
+    @property
     def history(self) -> Path:
         """What was typed in the chat, for the arrow keys."""
         return self.memory / "history"

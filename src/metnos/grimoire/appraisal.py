@@ -6,8 +6,8 @@
   again, irreversible, or meant to be remembered; and how much the text says.
 - Verification asks for evidence. What was taken back or disliked is rejected; what failed is verified as a failure,
   because that teaches what not to do; what nothing speaks for yet stays unjudged and never consolidates.
-- Affect is appraised from the same outcomes: pleasure from how it ended, arousal from surprise, dominance from how far
-  Metnos had it in hand.
+- Affect is appraised from the same outcomes: pleasure from how it ended, or from being told, arousal from surprise,
+  dominance from how far Metnos had it in hand.
 
 Pure: no I/O. None of the four is a constant: each varies with what it is computed from, also for an episode that is
 nothing but a text. Payloads are read with care, because they may come from an import: what is not of the expected shape
@@ -181,6 +181,11 @@ def was_meant_to_stay(episode: Episode) -> bool:
     return episode.pinned or REMEMBER in episode.tags or episode.payload.get(REMEMBER) is True
 
 
+def was_told(episode: Episode) -> bool:
+    """Whether the owner said it in so many words, and nothing was to be done about it."""
+    return episode.provenance is Provenance.OWNER and not _text(episode.payload, "state")
+
+
 def is_irreversible(payload: Mapping[str, Any]) -> bool:
     """Whether something was done that cannot be taken back."""
     return any(step["ok"] and step["irreversible"] for step in steps_of(payload)) or (
@@ -294,8 +299,9 @@ def affect(episode: Episode, outcome: Outcome = NO_OUTCOME) -> Pad:
     payload, after = episode.payload, outcome_of(episode.payload, outcome)
     state, steps = _text(payload, "state"), steps_of(payload)
     surprise = clamp01(episode.curiosity)
-    # What is familiar is pleasant and in hand, a little: so also a mere text is felt as something.
-    pleasure = 0.15 * (1 - 2 * surprise)
+    # What is familiar is pleasant and in hand, a little: so also a mere text is felt as something. What the owner tells
+    # is no threat, however new it is: news are welcome, and what was told before is reassuring.
+    pleasure = 0.05 + 0.10 * surprise if was_told(episode) else 0.15 * (1 - 2 * surprise)
     dominance = 0.20 * (1 - 2 * surprise)
     arousal = -0.4 + 0.9 * surprise
     pleasure += (

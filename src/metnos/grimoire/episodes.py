@@ -53,7 +53,7 @@ class Episodes(Protocol):
         ...
 
     def get(self, ids: Sequence[str], *, payload: bool = True) -> list[Episode]:
-        """In the order asked for; what is not here is left out. Without ``payload`` that, which may be long, is empty."""
+        """In the order asked for; what is not here is left out. Without ``payload``, which may be long, that is empty."""
         ...
 
     def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":

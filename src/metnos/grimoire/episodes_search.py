@@ -95,8 +95,10 @@ def matching(db: Database, common: Common, text: str, count: int, where: Where) 
         return []
 
     def candidates(many: int) -> Found:
-        sql = "SELECT rowid, -rank FROM episodes_text WHERE episodes_text MATCH ? ORDER BY rank LIMIT ?"
-        return db.query(sql, (query, many))
+        # Not in order of `rank`, as FTS5 has it: that sorts all that match, and this only what is asked for.
+        sql = """SELECT rowid, bm25(episodes_text) AS score FROM episodes_text
+            WHERE episodes_text MATCH ? ORDER BY score LIMIT ?"""
+        return [(key, -score) for key, score in db.query(sql, (query, many))]
 
     def all_of(condition: Condition) -> Found:
         sql = f"""SELECT seq, -rank FROM episodes_text t CROSS JOIN episodes NOT INDEXED ON seq = t.rowid

@@ -7,7 +7,7 @@ where it once moved rows from page to page.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FILE = "episodes.db"
 
 _SPACE = "model, version, preprocess_hash, dim"
-_INSERT = f"INSERT INTO episodes ({rows.LIST}) VALUES ({rows.marks(len(rows.COLUMNS))})"  # noqa: S608 -- our own words
+_INSERT = f"INSERT INTO episodes (embedded, {rows.LIST}) VALUES (?, {rows.marks(len(rows.COLUMNS))})"  # noqa: S608
 _VECTOR = "INSERT INTO vectors (episode, space, made, vector) VALUES (?, ?, ?, ?)"
 _IDS = "(SELECT value FROM json_each(?))"
 _BRIEF = ", ".join(rows.BRIEF)
@@ -79,12 +79,10 @@ class SqliteEpisodes:
             fresh = contract.new_ones(episodes, *_known(tx, episodes))
             first = _last_seq(tx) + 1
             taken = [rows.to_row(episodes[place], first + offset) for offset, place in enumerate(fresh)]
-            _insert(tx, taken)
-            if kept is not None and space is not None and fresh:
-                number = self._space_number(tx, space)
-                self._insert_vectors(
-                    tx, number, [(row[0], kept[place]) for row, place in zip(taken, fresh, strict=True)]
-                )
+            given = {} if kept is None else {row[0]: kept[place] for row, place in zip(taken, fresh, strict=True)}
+            _insert(tx, taken, given)
+            if space is not None and given:
+                self._insert_vectors(tx, self._space_number(tx, space), given)
         return [row[1] for row in taken]
 
     def put_vectors(self, ids: Sequence[str], vectors: "Vectors", space: Space) -> None:
@@ -94,7 +92,8 @@ class SqliteEpisodes:
             bare = _seqs(tx, ids, "AND embedded = 0")
             # Of an id that is named twice the first one counts.
             chosen = {bare[each]: kept[place] for place, each in reversed(list(enumerate(ids))) if each in bare}
-            self._insert_vectors(tx, number, list(chosen.items()))
+            self._insert_vectors(tx, number, chosen)
+            tx.execute_many("UPDATE episodes SET embedded = 1 WHERE seq = ?", [(seq,) for seq in chosen])
 
     def replace_vectors(self, batches: "Iterator[tuple[Sequence[str], Vectors]]", space: Space) -> None:
         with self._db.write() as tx:
@@ -256,8 +255,8 @@ class SqliteEpisodes:
     def copy_in(self, episodes: Sequence[Episode], halves: "Sequence[Halves | None]") -> None:
         with self._db.write() as tx:
             fresh = contract.new_ones(episodes, *_known(tx, episodes))
-            _insert(tx, [rows.to_row(episodes[place], episodes[place].seq) for place in fresh])
-            given = [(episodes[place].seq, half) for place in fresh if (half := halves[place]) is not None]
+            given = {episodes[place].seq: half for place in fresh if (half := halves[place]) is not None}
+            _insert(tx, [rows.to_row(episodes[place], episodes[place].seq) for place in fresh], given)
             if given:
                 current = tx.first("SELECT id FROM spaces WHERE current = 1")
                 if current is None:
@@ -293,14 +292,14 @@ class SqliteEpisodes:
         row = tx.first("SELECT last_insert_rowid()")
         return 0 if row is None else int(row[0])
 
-    def _insert_vectors(self, tx: Transaction, space: int, given: "Sequence[tuple[int, Halves]]") -> None:
+    def _insert_vectors(self, tx: Transaction, space: int, given: "Mapping[int, Halves]") -> None:
         made = to_text(self._clock.now())
-        tx.execute_many(_VECTOR, [(seq, space, made, half.tobytes()) for seq, half in given])
-        tx.execute_many("UPDATE episodes SET embedded = 1 WHERE seq = ?", [(seq,) for seq, _ in given])
+        tx.execute_many(_VECTOR, [(seq, space, made, half.tobytes()) for seq, half in given.items()])
 
 
-def _insert(tx: Transaction, taken: Sequence[rows.Row]) -> None:
-    tx.execute_many(_INSERT, taken)
+def _insert(tx: Transaction, taken: Sequence[rows.Row], embedded: Collection[int]) -> None:
+    """Rows, and their words; ``embedded`` names those of which the vectors come in the same transaction."""
+    tx.execute_many(_INSERT, [(int(row[0] in embedded), *row) for row in taken])
     tx.execute_many("INSERT INTO episodes_text (rowid, text) VALUES (?, ?)", [(row[0], row[-2]) for row in taken])
 
 

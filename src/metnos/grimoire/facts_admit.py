@@ -1,7 +1,8 @@
 """Admitting: what becomes of a candidate for knowledge, from the first look to the last row.
 
-In this order: refused fast if it was refused before, by the owner or here; screened; compared with what is known; merged into what says the
-same; weighed by the gate; held back if it is about people; set against what it contradicts; written.
+In this order: refused fast if it was refused before, by the owner or here; screened; compared with what is known;
+merged into what says the same; weighed by the gate; held back if it is about people; set against what it contradicts;
+written.
 
 Rules: near-duplicates make one fact, which is believed more only for evidence it did not have. A contradiction is kept
 beside what it contradicts and linked; the one with less behind it is quarantined, and when the balance of evidence

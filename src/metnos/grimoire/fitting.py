@@ -1,7 +1,7 @@
 """The weights of the gate before knowledge: those in force, and fitting them from what became of admitted facts.
 
-A fact keeps the factors that it was admitted by. If it helped, it was worth it; if it did harm, lost to what contradicts
-it, or faded away unused, it was not; of the rest nothing is known yet. `admission.fit` makes weights of that.
+A fact keeps the factors that it was admitted by. If it helped, it was worth it; if it did harm, lost to what
+contradicts it, or faded away unused, it was not; of the rest nothing is known yet. `admission.fit` makes weights of it.
 
 Rules: a weight that the owner set is the owner's, whatever was fitted. Fitting always begins at the settings and never
 at what was fitted before, so that doing it often leads nowhere else. What is fitted counts only once it is kept. Holds

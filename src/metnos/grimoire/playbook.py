@@ -7,6 +7,8 @@ A heuristic comes in when it has been believed and active for long enough, and g
 - One process writes at a time, in whole files. What is saved by an editor while Metnos writes is merged, not replaced.
   Killed at any point, the file is as it was or as it was to become, and the next run knows which.
 - Every version that was found or written is kept; any can be compared and put back.
+- The file says which lines are Metnos's, so that they are known as such where the memory of it was lost. Nobody answers
+  for those any more: they go, and come again if they are learnt again.
 - Only what was screened comes in, and nothing about the owner or the household, which needs their consent.
 - A file that is missing, empty or as it was founded is no decision about any line: they are written again. What the
   owner had written by hand is then in the history, and the report says so.
@@ -20,8 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metnos.core.clock import Clock
-from metnos.core.errors import StoreBusy
+from metnos.core.errors import StoreBusy, WorkspaceError
 from metnos.grimoire import fact_rules
+from metnos.grimoire import playbook_marks as marks
 from metnos.grimoire import playbook_text as texts
 from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.fact import Fact, Standing
@@ -100,8 +103,9 @@ class Playbook:
         with self._file.locked():
             state = self._writer.recover()
             known = self._count({key: fact for key, fact in facts.items() if _counts(fact)}, ticks)
-            wanted, screened = self._wanted(facts, known, state)
             gone = [line.fact for line in state.ours if self._leaves(facts.get(line.fact))]
+            staying = [line for line in state.ours if line.fact not in gone]
+            wanted, screened = self._wanted(facts, known, state, staying)
             merged, renewed = self._writer.write(state, wanted, gone, "what was learnt changed")
         return _report(merged, renewed, screened)
 
@@ -111,8 +115,12 @@ class Playbook:
             return _report(*self._writer.write(self._writer.recover(), (), (), "a missing file was written again"))
 
     def lines(self) -> tuple[Line, ...]:
-        """What stands in the file by Metnos's hand, as far as is known."""
-        return self.history.state().ours
+        """What stands in the file by Metnos's hand, as far as it is known or the file says so."""
+        state = self.history.state()
+        try:
+            return self._writer.with_lost(state).ours
+        except WorkspaceError:
+            return state.ours  # too large to be read: whoever writes it says so
 
     def allow(self, fact: str) -> bool:
         """Let a heuristic in again that the owner took out; says whether it was barred. It has to prove itself anew."""
@@ -144,8 +152,9 @@ class Playbook:
             found = texts.merge(content, Change(maybe=tuple(known.values()), headings=state.headings))
             there = {line.fact for line in found.ours}
             away = tuple(line for key, line in known.items() if key not in there)
+            theirs = [line for line in marks.lines_of(content) if line.words not in {each.words for each in found.ours}]
             bars = state.barred - {texts.bar_of(line.words) for line in found.ours}
-            then = replace(state, barred=bars | {texts.bar_of(line.words) for line in away})
+            then = replace(state, barred=bars | {texts.bar_of(line.words) for line in (*away, *theirs)})
             before = self._writer.note_disk()
             with self._db.write() as tx:
                 self._writer.bar(tx, away)
@@ -213,7 +222,7 @@ class Playbook:
         return {key: (count, bool(barred)) for key, count, barred in found}
 
     def _wanted(
-        self, facts: dict[str, Fact], known: dict[str, tuple[int, bool]], state: State
+        self, facts: dict[str, Fact], known: dict[str, tuple[int, bool]], state: State, staying: Collection[Line]
     ) -> tuple[list[Line], int]:
         """The lines that have earned their place, the surest first, and how many of those were not let in."""
         here = {line.fact for line in state.ours}
@@ -230,7 +239,7 @@ class Playbook:
         earned.sort(key=lambda fact: (-fact.confidence, fact.id))
         clean = [fact for fact in earned if not self._kept_out(fact)]
         lines = [Line(fact.id, _strategy(fact), texts.words_of(fact.text)) for fact in clean]
-        taken = {line.words for line in state.ours}
+        taken = {line.words for line in staying}
         fresh: list[Line] = []
         for line in lines:
             if line.words and line.words not in taken and texts.bar_of(line.words) not in state.barred:

@@ -16,6 +16,7 @@ from typing import Any
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, from_text, to_text
 from metnos.core.errors import UsageError
+from metnos.grimoire import playbook_marks
 from metnos.grimoire.playbook_text import Line, without
 from metnos.store.db import Database, Row, Transaction
 
@@ -112,7 +113,7 @@ class History:
         changed = 0
         for number, text in tx.query("SELECT id, text FROM playbook_versions"):
             content = unpacked(text)
-            lines = without(content, words).splitlines(keepends=True)
+            lines = playbook_marks.without(without(content, words), words).splitlines(keepends=True)
             made = b"".join(line for line in lines if not says(line.decode("utf-8", "replace")))
             if made != content:
                 changed += 1

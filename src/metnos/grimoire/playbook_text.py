@@ -177,6 +177,18 @@ def without(content: bytes, words: Collection[str]) -> bytes:
     return b"".join(line for index, line in enumerate(parsed.lines) if index not in out)
 
 
+def end_of(content: bytes) -> int | None:
+    """Before which line the learned section ends, blank lines apart; nothing if there is none."""
+    parsed = parse(content)
+    return None if parsed.body is None else _end(parsed, parsed.body)
+
+
+def eol_of(content: bytes) -> bytes:
+    """How the lines of a file end: as its first does."""
+    first = next(iter(content.splitlines(keepends=True)), b"")
+    return next((end for end in (b"\r\n", b"\r") if first.endswith(end)), b"\n")
+
+
 # -- reading
 
 
@@ -262,7 +274,7 @@ def _rewritten(
             out.add(there[name])
             out.update(index for index in below[:1] if not parsed.lines[index].strip())
             own.discard(name)
-    eol = _eol(parsed)
+    eol = eol_of(b"".join(parsed.lines[:1]))
     puts: dict[int, list[str]] = {}
     groups = dict.fromkeys(line.strategy for line in entering)
     for name in sorted(groups):
@@ -335,8 +347,3 @@ def _put(made: Sequence[bytes], put: Sequence[str], eol: bytes) -> Iterator[byte
         if line or not blank:
             yield line.encode() + eol
         blank = not line
-
-
-def _eol(parsed: Parsed) -> bytes:
-    first = parsed.lines[0] if parsed.lines else b""
-    return next((end for end in (b"\r\n", b"\r") if first.endswith(end)), b"\n")

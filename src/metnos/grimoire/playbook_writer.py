@@ -8,6 +8,7 @@ the two contents, the file's and the staged one's, how far it came. Rules:
   merged next. If the file was saved once more since, that is the owner's newest word; the other stays in the history.
 - A file that is missing or empty says nothing about any line: they are written again. So does one that was founded anew
   since, unless it is what would be left if somebody had taken out Metnos's lines and nothing else.
+- Lines that the file marks as Metnos's and nobody remembers are Metnos's too: they leave by the next run.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,6 +19,7 @@ from pathlib import Path
 from metnos.core.clock import Clock, to_text
 from metnos.core.errors import MetnosError, StoreBusy
 from metnos.core.ids import UlidMaker
+from metnos.grimoire import playbook_marks as marks
 from metnos.grimoire import playbook_text as texts
 from metnos.grimoire.playbook_file import PlaybookFile, digest_of
 from metnos.grimoire.playbook_history import METNOS, OWNER, History, Intent, State
@@ -43,7 +45,7 @@ class Writer:
         state = self._certain()
         intent = state.intent
         if intent is None:
-            return state
+            return self.with_lost(state)
         disk, staged = self.file.read(), self.file.beside(intent.staged)
         entered = {line.words for line in intent.ours} - {line.words for line in state.ours}
         there = {item.words for item in texts.parse(disk or b"").items}
@@ -63,7 +65,15 @@ class Writer:
         elif swapped:
             self.settle(replace(state, ours=intent.ours, headings=intent.headings))
         self.file.sweep()
-        return self.history.state()
+        return self.with_lost(self.history.state())
+
+    def with_lost(self, state: State) -> State:
+        """With the lines that the file says to be Metnos's and that are not remembered: its memory was lost, or it came
+        from elsewhere. Of what the owner decided about, as what they took out or put back, their word counts."""
+        known = {line.words for line in (*state.ours, *state.maybe, *(state.intent.ours if state.intent else ()))}
+        found = marks.lines_of(self.file.read() or b"")
+        lost = [line for line in found if line.words not in known and texts.bar_of(line.words) not in state.barred]
+        return replace(state, ours=(*state.ours, *lost)) if lost else state
 
     def write(
         self, state: State, wanted: Sequence[Line], gone: Collection[str], why: str, saved: bytes | None = None
@@ -79,7 +89,7 @@ class Writer:
             ours = () if blank else state.ours
             change = Change(ours, state.maybe, (*state.ours, *wanted) if blank else wanted, gone, state.headings)
             base = found if found and found.strip() else founded() if change.wanted else found or b""
-            merged = texts.merge(base, change)
+            merged = marks.merge(base, change)
             state, version = self._note(state, found, merged)
             if merged.content == (disk or b""):
                 self.settle(replace(state, ours=merged.ours, headings=merged.headings))
@@ -209,4 +219,4 @@ def founded() -> bytes:
 
 
 def _told(content: bytes) -> list[bytes]:
-    return [line.strip() for line in content.splitlines() if line.strip()]
+    return [line.strip() for line in marks.unmarked(content).splitlines() if line.strip()]

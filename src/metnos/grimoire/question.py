@@ -9,6 +9,7 @@ Does not guarantee that every way to speak of a time is known: what is not under
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -38,7 +39,6 @@ _WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"\b[^\W\d_a-z][^\W\d_]+")
 _BEGINS = re.compile(r"(?:^|[.!?:;\n])[^\w]*$")  # what stands before a word that has a capital wherever it begins
 _CAPITALS = 0.5  # of the words: where more have a capital, it tells nothing
-_PLAIN = str.maketrans("àèéìòù", "aeeiou")
 
 _MONTHS = {
     name: number
@@ -123,37 +123,52 @@ class Question:
     """A question, read."""
 
     text: str
-    words: tuple[str, ...]  # those that say what it is about, in lower case, each once
-    names: tuple[str, ...]  # in lower case
+    words: tuple[str, ...]  # those that say what it is about, folded, each once
+    names: tuple[str, ...]  # folded
     proper: tuple[str, ...] = ()  # those of the words that are names beyond doubt
     spans: tuple[Span, ...] = ()
 
 
-Dates = Callable[[str, datetime], Iterable[Span]]
+Dates = Callable[[str, datetime], Iterable[tuple[str, Span]]]  # times that a text speaks of, each in its own words
 
 
 def read(text: str, now: datetime, dates: Dates | None = None) -> Question:
-    """Read a question that is asked now. Words that only say when are no words to look for."""
+    """Read a question that is asked now. Words that only say when are no words to look for.
+
+    ``dates`` reads times in more ways than are known here; what is still to come was not lived, and so is none.
+    """
     plain, timed = _times(text, now)
     found = [span for _, _, span in timed]
-    found += [span for span in (dates(text, now) if dates is not None else ()) if span not in found]
     for start, end, _ in timed:
         plain = plain[:start] + " " * (end - start) + plain[end:]
+    for said, span in dates(text, now) if dates is not None else ():
+        if span not in found and (span.since is None or span.since <= now):
+            found.append(span)
+            if any(map(str.isdigit, said)):  # a feast has a name, which may well be remembered
+                plain = plain.replace(_plainly(said), " ")
     left = tuple(word for word in words(plain) if word not in FUNCTION_WORDS)
     kept = left if left or found else words(text)
     return Question(text, kept, names(text), tuple(name for name in proper(text) if name in kept), tuple(found))
 
 
+def folded(text: str) -> str:
+    """In lower case and without accents, as the full text has it."""
+    lower = text.lower()
+    if lower.isascii():
+        return lower
+    return "".join(each for each in unicodedata.normalize("NFD", lower) if not unicodedata.combining(each))
+
+
 def words(text: str) -> tuple[str, ...]:
     """What is worth looking for; everything, if nothing is."""
-    every = list(dict.fromkeys(_WORD.findall(text.lower())))
-    return tuple(word for word in every if word.translate(_PLAIN) not in FUNCTION_WORDS) or tuple(every)
+    every = list(dict.fromkeys(_WORD.findall(folded(text))))
+    return tuple(word for word in every if word not in FUNCTION_WORDS) or tuple(every)
 
 
 def names(text: str) -> tuple[str, ...]:
     """Words with a capital that are no function words: names of people, places and things."""
-    found = (match[0].lower() for match in _NAME.finditer(text))
-    return tuple(dict.fromkeys(name for name in found if name.translate(_PLAIN) not in FUNCTION_WORDS))
+    found = (folded(match[0]) for match in _NAME.finditer(text))
+    return tuple(dict.fromkeys(name for name in found if name not in FUNCTION_WORDS))
 
 
 def proper(text: str) -> tuple[str, ...]:
@@ -161,8 +176,8 @@ def proper(text: str) -> tuple[str, ...]:
     found = [match for match in _NAME.finditer(text) if not match[0].isupper()]
     if len(found) > _CAPITALS * len(_WORD.findall(text)):
         return ()
-    sure = (match[0].lower() for match in found if not _BEGINS.search(text[: match.start()]))
-    return tuple(dict.fromkeys(name for name in sure if name.translate(_PLAIN) not in FUNCTION_WORDS))
+    sure = (folded(match[0]) for match in found if not _BEGINS.search(text[: match.start()]))
+    return tuple(dict.fromkeys(name for name in sure if name not in FUNCTION_WORDS))
 
 
 def spans(text: str, now: datetime) -> list[Span]:
@@ -172,7 +187,7 @@ def spans(text: str, now: datetime) -> list[Span]:
 
 def _times(text: str, now: datetime) -> tuple[str, list[tuple[int, int, Span]]]:
     """The text made plain, and where in it which times are spoken of."""
-    plain = " ".join(text.lower().translate(_PLAIN).replace("\u2019", "'").split())
+    plain = _plainly(text)
     taken: list[tuple[int, int, Span]] = []
     for pattern, reader in _READERS:
         for match in pattern.finditer(plain):
@@ -182,6 +197,10 @@ def _times(text: str, now: datetime) -> tuple[str, list[tuple[int, int, Span]]]:
             if span is not None:
                 taken.append((match.start(), match.end(), _opened(span, match, plain)))
     return plain, sorted(taken, key=lambda each: each[0])
+
+
+def _plainly(text: str) -> str:
+    return " ".join(folded(text).replace("\u2019", "'").split())
 
 
 def _opened(span: Span, match: re.Match[str], plain: str) -> Span:

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from metnos.core.decay import HalfLife
-from metnos.grimoire.question import Question, Span, words
+from metnos.grimoire.question import Question, Span, folded, words
 from metnos.grimoire.recall_rules import Candidate, Rules, Signals, evidence, most_given
 from metnos.grimoire.stem import stem
 
@@ -142,7 +142,9 @@ def _by_words(question: Question, pool: Pool, near: "Floats", rules: Rules) -> _
     seen = counts + near @ counts
     scores = _saturated(seen, lengths + near @ lengths, rules) @ weights
     best, total = np.sort(scores)[::-1], max(weights.sum(), 1e-9)
-    ahead = best[0] - (best[rules.among - 1] if len(best) >= rules.among else 0.0)
+    # Where hardly anything shares a word, the tenth is what chance would make it: ln 10 less than a word that came once.
+    tenth = best[rules.among - 1] if len(best) >= rules.among else 0.0
+    ahead = best[0] - max(tenth, weights.max() - math.log(rules.among))
     return _Said(
         scores / best[0] if best[0] > 0 else scores,
         np.minimum(1.0, seen) @ weights / total,
@@ -168,7 +170,7 @@ def _counts(texts: Sequence[str], stems: Sequence[str]) -> "Floats":
     pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(starts)})[^\W_]*")
     counts = np.zeros((len(texts), len(stems)))
     for row, text in enumerate(texts):
-        for word in pattern.findall(text.lower()):
+        for word in pattern.findall(folded(text)):
             place = places.get(stem(word))
             if place is not None:
                 counts[row, place] += 1
@@ -247,7 +249,7 @@ def _neighbours(pool: Pool, rules: Rules) -> "Floats":
 
 def _is_named(candidate: Candidate, names: Sequence[str]) -> bool:
     said_by, separator, _ = candidate.text.partition(":")
-    return candidate.sender.lower() in names or (bool(separator) and said_by.lower() in names)
+    return folded(candidate.sender) in names or (bool(separator) and folded(said_by) in names)
 
 
 def likeness(vectors: Mapping[str, "Floats"], candidates: Sequence[Candidate]) -> list[list[float]]:

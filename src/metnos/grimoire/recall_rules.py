@@ -14,7 +14,7 @@ Every factor lies in [0, 1]:
 Rules: the three other factors never bring in what is not relevant. Place by place, only those are compared whose
 relevance is within `Rules.band` of the best one left, or that supersede it: later, alike, and about what was asked.
 Among them the four factors, less likeness to what was chosen already, decide. What does not pass the floor is not
-there: a question that nothing answers gets nothing. Where a memory comes from discounts it, and what ended badly counts
+there: a question that nothing answers gets nothing, and one that perhaps nothing answers gets only a few. Where a memory comes from discounts it, and what ended badly counts
 a fifth more.
 
 Does not guarantee that what passes the floor answers the question: words and meaning are all it sees.
@@ -89,18 +89,20 @@ class Rules:
     timed: float = 0.25  # for lying in the time that the question names
     told_days: float = 7.0  # things are told after they happened: after so long, or the time's own length, half counts
 
-    # -- the floor: how much must speak for an answer (see `evidence`), and what each candidate must have itself
-    answers: float = 0.40  # of the question's words, by weight, in one place and the tenth place no worse
-    # By chance one of N memories has words that weigh ln N together, and the tenth best has ln 10 = 2.3 less. Words are
-    # weighed in such units, so that what stands out further is no chance, however much is remembered.
-    stands_out: float = 0.05  # for each unit by which the best is ahead of the tenth
+    # -- the floor: how much must speak for there being an answer (see `evidence`), and what each candidate must have
+    # Where nothing stands out, so much of the question's words, by weight, must be in one place. Of the questions that
+    # two conversations answer it silences one in a hundred; the more it is raised, the more of them, and steeply.
+    answers: float = 0.40
+    # By chance the best of N memories has words that weigh ln N together, and the tenth best ln 10 = 2.3 less. What is
+    # further ahead is no chance, however much is remembered: the units are those in which words are weighed.
+    stands_out: float = 0.05  # for each unit by which the best is ahead of the tenth: chance is worth a tenth in all
     among: int = 10
-    unknown: float = 0.40  # against it, if the question names somebody or something and none of it was ever heard of
-    answers_nearness: float = 4.5  # deviations nearer than usual at which meaning alone is enough
+    unknown: float = 0.40  # against it, where something is named and none of it was ever heard of: as much again
+    answers_nearness: float = 4.5  # deviations nearer than usual at which meaning alone is enough,
     nearness: float = 3.0  # and from which on it counts: about what the nearest of a hundred has by chance
-    coverage: float = 0.15  # a candidate must have so much of the words, or be that near
-    unsure: float = 0.55  # up to here an answer may well be none: only the best few are given
-    few_answers: int = 3
+    coverage: float = 0.10  # a candidate must have so much of the words, or be that near
+    unsure: float = 0.50  # up to here it may well be no answer: only the best few are given
+    few_answers: int = 5
     # Of fewer than twenty nothing usual can be told; sentence encoders give unrelated texts about this cosine.
     few: int = 20
     usual_cosine: float = 0.2

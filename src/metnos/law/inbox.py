@@ -35,6 +35,7 @@ from metnos.store.db import Database, Row, Transaction
 from metnos.store.migrations import Migration
 
 ACT = "act"
+DIRECTION, ACTIVATION = "direction", "activation"  # of new executors: whether to make one, whether it may live
 ASKED = "question asked"
 ANSWERS = {"approved": "question approved", "refused": "question refused", "edited": "question edited"}
 EXPIRED = "question expired"

@@ -15,13 +15,12 @@ from metnos.executors.catalog import Catalog
 from metnos.executors.registrar import Consent
 from metnos.executors.signature import Origin
 from metnos.executors.verdict import Executor
-from metnos.law.inbox import Inbox, Item
+from metnos.law.inbox import ACTIVATION, DIRECTION, Inbox, Item
 from metnos.law.principal import Principal
 from metnos.synt.draft import Draft, Made
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import Proposal, Proposals, State
 
-DIRECTION, ACTIVATION = "direction", "activation"
 _HOURS = 30 * 24.0  # nothing is lost by thinking about it
 _TITLE = 90
 

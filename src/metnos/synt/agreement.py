@@ -7,6 +7,8 @@ written, some of them without sight of the cases, and all are run on all cases i
 - Another case keeps its expectation if any body meets it. If none does and two or more bodies agree on something else,
   that is expected instead, and the case says how many agreed. If nobody agrees with anybody, the case goes.
 - A case with an error goes as well if no body refuses it: what a model thinks should be refused need not be.
+- Cases that were changed or went may never be more than those that were met as they stood: bodies that agree with
+  each other and with none of the cases are wrong together.
 - At least two cases with entries must remain, else there is nothing to judge by.
 
 Does not guarantee that what several bodies agree on is right: one model can make one mistake twice. The owner sees how
@@ -52,19 +54,23 @@ class Judged:
 
 def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> Judged:
     """``results`` has a row for each body, with a result for each case. Raises `Rejection` if too little remains."""
-    kept: list[Case] = []
-    rows: list[list[Result]] = [[] for _ in results]
-    for place, case in enumerate(cases):
-        revised = _revised(case, [row[place] for row in results])
-        if revised is not None:
-            kept.append(revised)
-            for row, given in zip(rows, results, strict=True):
-                row.append(given[place])
-    if sum(not case.error for case in kept) < _LEAST:
+    columns = [[row[place] for row in results] for place in range(len(cases))]
+    revised = [_revised(case, given) for case, given in zip(cases, columns, strict=True)]
+    changed = [old != new for old, new in zip(cases, _plain(revised), strict=True) if not old.error]
+    if sum(changed) > len(changed) - sum(changed):
+        revised = list(cases)  # nobody is believed: the best body is told what it does not meet
+    kept = [(place, case) for place, case in enumerate(revised) if case is not None]
+    if sum(not case.error for _, case in kept) < _LEAST:
         raise Rejection(Stage.TESTS, _unclear(cases, results))
-    met = [sum(_meets(case, given) for case, given in zip(kept, row, strict=True)) for row in rows]
-    best = max(range(len(rows)), key=lambda body: (met[body], -body))
-    return Judged(best, tuple(kept), _problem(kept, rows[best]))
+    met = [sum(_meets(case, row[place]) for place, case in kept) for row in results]
+    best = max(range(len(results)), key=lambda body: (met[body], -body))
+    problem = _problem([case for _, case in kept], [results[best][place] for place, _ in kept])
+    return Judged(best, tuple(case for _, case in kept), problem)
+
+
+def _plain(cases: Sequence[Case | None]) -> list[Case | None]:
+    """Without the count of who agreed: for telling whether anything else changed."""
+    return [None if case is None else replace(case, agreed=0) for case in cases]
 
 
 def _revised(case: Case, given: Sequence[Result]) -> Case | None:

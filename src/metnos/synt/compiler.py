@@ -14,18 +14,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metnos.core.canon import canonical_json, sha256_hex
+from metnos.core.canon import canonical_json
 from metnos.core.errors import ExecutorFailed, ManifestError
 from metnos.core.sections import ExecutorSettings
 from metnos.executors import birth
 from metnos.executors.birth import BirthTest
 from metnos.executors.manifest import Manifest
-from metnos.executors.signature import Origin
-from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.grimoire.trace import Trace
 from metnos.sandbox.pool import Pool
-from metnos.synt import compiler_form, compiler_runs, compiler_words, recorded
+from metnos.synt import compiler_form, compiler_runs, compiler_words, gates, recorded
 from metnos.synt.compiler_code import code_of
 from metnos.synt.compiler_follow import Followed, follow
 from metnos.synt.compiler_form import Form, Unfit
@@ -38,7 +36,7 @@ LEAST = 1  # runs: with fewer there is nothing to be equal to
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What trying a draft takes."""
+    """Where a draft is tried."""
 
     pool: Pool
     settings: ExecutorSettings
@@ -106,7 +104,7 @@ def compile_runs(
 def equal(compiled: Compiled, bench: Bench) -> str:
     """In what the executor differs from the sequence on some recorded run; nothing if it is equal on all."""
     manifest = compiled.draft.read()
-    executor = as_executor(compiled.draft, manifest)
+    executor = gates.executor(compiled.draft)
     for run in compiled.runs:
         args = compiled.form.arguments_of(run)
         try:
@@ -117,15 +115,6 @@ def equal(compiled: Compiled, bench: Bench) -> str:
         if problem:
             return f"it does not do what turn {run.turn} did: {problem}"
     return ""
-
-
-def as_executor(draft: Draft, manifest: Manifest) -> Executor:
-    """A draft as something that can be tried, and nothing else."""
-    code = sha256_hex(draft.code.encode())
-    return Executor(
-        draft.name, manifest.version, manifest, draft.code, draft.tests, draft.digest, code, State.DRAFT,
-        Origin.SYNTHESISED, "", None, 0,
-    )  # fmt: skip
 
 
 def _differs(form: Form, run: Run, followed: Followed) -> str:

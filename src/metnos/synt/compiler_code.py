@@ -7,7 +7,6 @@ form is the same text.
 """
 
 import keyword
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from metnos.synt import compiler_follow as following
 from metnos.synt import compiler_refs as refs
 from metnos.synt.compiler_form import Fixed, Form, Handed, Part, Taken
+from metnos.synt.gates import formatted
 
 _LINE = 110  # characters of a comment
 _RESERVED = frozenset({"args", "ctx", "run", "look", "text_of", "spread", "joined", "failures"})
@@ -86,19 +86,11 @@ def code_of(form: Form, purpose: str) -> str:
     return formatted(f'"""{_plain(purpose)}"""\n\n\ndef run(args, ctx):\n{body}\n\n{helpers}')
 
 
-def formatted(source: str) -> str:
-    """The code as ruff lays it out, whatever anybody's configuration says."""
-    from ruff import find_ruff_bin  # type: ignore[import-untyped]  # here: only whoever makes code needs it
-
-    line = [str(find_ruff_bin()), "format", "--isolated", "--no-cache", "--line-length", "120", "-"]
-    done = subprocess.run(line, input=source.encode(), capture_output=True, timeout=30, check=True, env={})
-    return done.stdout.decode()
-
-
 @dataclass(slots=True)
 class _Writer:
     form: Form
     used: set[str] = field(default_factory=set)
+    several: bool = False  # whether the value that is being written has several references
 
     def body(self) -> Iterator[str]:
         for number in range(1, len(self.form.parts) + 1):
@@ -116,6 +108,7 @@ class _Writer:
         variables: dict[str, _Known] = {}
         for name, value in handed.items():
             guards: list[str] = []
+            self.several = sum(1 for _ in refs.within(value)) > 1
             known = self._value(value, guards)
             yield from (line for guard in guards for line in guard.splitlines())
             variable = f"{name}_" if keyword.iskeyword(name) or name in _RESERVED else name
@@ -212,9 +205,10 @@ class _Writer:
         mine: list[str] = []
         for part in ref.path:
             known = _descend(known, part, ref.text, mine) if known is not None else None
+        if mine and self.several:
+            known = None  # a guard would stand before what comes before it, and speak first
         if known is not None:
-            conditions = {guard.partition("\n")[0] for guard in guards}
-            guards += [guard for guard in mine if guard.partition("\n")[0] not in conditions]
+            guards += mine
             return known
         path = ", ".join(map(repr, ref.path))
         return _Known(self._helped("look", "ctx", repr(ref.text), reply.code, path))

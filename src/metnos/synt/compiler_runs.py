@@ -126,15 +126,13 @@ def _answer(step: StepTrace) -> Answer:
 
 
 def _said(trace: Trace, planned: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
-    """The arguments whose values come from the request, by its particulars; else because they stand in it."""
+    """The arguments whose values come from the request: by its particulars, or because they stand in it."""
     heard = Heard.from_data(trace.text, trace.slots, trace.asked)
     learnt = learn(planned, heard, trace.cwd) if heard is not None else None
     for number, args in enumerate(planned, start=1):
         for name, value in args.items():
-            if isinstance(learnt, Learnt):
-                if _is_said(learnt.shape[number - 1]["args"][name]):
-                    yield number, name
-            elif any(_stands_in(text, trace.text) for text in _texts(value)):
+            heeded = isinstance(learnt, Learnt) and _is_said(learnt.shape[number - 1]["args"][name])
+            if heeded or any(_stands_in(text, trace.text) for text in _texts(value)):
                 yield number, name
 
 

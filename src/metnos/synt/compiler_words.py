@@ -35,7 +35,8 @@ def name_of(form: Form, runs: Sequence[Run], taken: Collection[str]) -> str:
     plain = wished_name(form.tools)
     verb, thing = form.tools[-1].split("_")[0], form.tools[0].split("_")[1]
     qualified = (f"{verb}_{thing}_{each}" for each in dict.fromkeys(_qualifiers(form, runs)))
-    return next((each for each in (plain, *qualified) if each not in taken and _is_name(each)), "")
+    known = {*taken, *form.tools}
+    return next((each for each in (plain, *qualified) if each not in known and _is_name(each)), "")
 
 
 def _is_name(text: str) -> bool:

@@ -31,7 +31,6 @@ from metnos.core.sections import ExecutorSettings
 from metnos.executors import birth, folder, gate, manifest, registrar
 from metnos.executors.birth import BirthTest, Tried
 from metnos.executors.gate_code import Code
-from metnos.executors.manifest import Kind
 from metnos.executors.signature import Origin
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
@@ -96,7 +95,7 @@ def hostile(one: Executor) -> str:
 
 def formatted(code: str) -> str:
     """The code as `form` wants it, without the imports that it does not use; what is no Python stays as it is."""
-    fixed = _ruff(["check", "--select", _FIXES, "--fix", "--exit-zero"], code)
+    fixed = _ruff(["check", "--select", _FIXES, "--ignore-noqa", "--fix", "--exit-zero"], code)
     return _ruff(["format"], code if fixed is None else fixed) or code
 
 
@@ -149,7 +148,9 @@ def _contract(case: _Case) -> str:
     if len(draft.tests.encode()) > rules.tests_kb << 10:
         return f"the tests have more than {rules.tests_kb} KB: use smaller files"
     manifest.parse(draft.manifest, where=f"{draft.name}/{folder.MANIFEST}", defaults=case.tools.settings)
-    return "" if case.executor and case.tests and case.code else "it is empty"
+    for part in ("executor", "tests", "code"):
+        getattr(case, part)  # each raises what is wrong with it
+    return ""
 
 
 def _form(case: _Case) -> str:
@@ -266,9 +267,8 @@ def _exercise(one: Executor, tried: Sequence[Tried]) -> str:
     outcomes = [each.outcome for each in tried if each.outcome]
     if not any(outcome.reply.get(one.manifest.result_key) for outcome in outcomes):
         return f"no test gives a single one of {one.manifest.result_key}: add one that succeeds"
-    if one.manifest.kind is Kind.MUTATOR and one.manifest.capabilities.fs.write:
-        if not any(outcome.writes for outcome in outcomes):
-            return "it declares fs.write, but no test changes a file: add one, with `after`"
+    if one.manifest.capabilities.fs.write and not any(outcome.writes for outcome in outcomes):
+        return "it declares fs.write, but no test changes a file: add one, with `after`"
     return ""
 
 

@@ -1,10 +1,11 @@
 """Whether code behaves the same when it is tested, rehearsed and used, as far as its text tells.
 
 Rules: an executor has no honest use for knowing where or when it is tried. Refused are: names of the places and files
-by which a birth test, the journal, the audit or the keys are known; ``ctx.dry_run``; the time of the call, or chance,
-held against a fixed value to decide what is done; and the very inputs and answers of its own tests, written into the
-code. Does not see a bomb that is hidden well enough: nothing that code does later can be more than its manifest says,
-its permit allows and its undo takes back.
+by which a birth test, the journal, the audit or the keys are known; ``ctx.dry_run``; whoever called it; changes to
+``ctx`` and to modules, which are not its own; the time of the call, or chance, held against a fixed value to decide
+what is done; and the very inputs and answers of its own tests, written into the code. Does not see a bomb that is
+hidden well enough: nothing that code does later can be more than its manifest says, its permit allows and its undo
+takes back.
 """
 
 import ast
@@ -30,6 +31,8 @@ _DATE_TEXT = re.compile(r"\d{4}-?\d\d(?:-?\d\d)?(?:[T ].*)?")
 _LEAST_MOMENT = 100_000_000  # seconds since 1970: a number as large beside a clock is a moment
 _LEAST_YEAR, _LAST_YEAR = 1970, 3000
 _CHANCE = re.compile(r"(?:random|secrets|numpy\.random)\..+|uuid\.uuid[14]|os\.urandom")
+_SETTERS = frozenset({"builtins.setattr", "builtins.delattr"})
+_CALLERS = frozenset({"sys._getframe", "sys.modules", "sys.argv", "sys.gettrace", "sys.getprofile"})
 _DEPTH = 4
 _TABLE = 4  # members that make a collection a table
 _LONG_INPUT, _LONG_ANSWER = 10, 14  # characters: shorter ones are words that honest code may know
@@ -37,7 +40,7 @@ _LONG_INPUT, _LONG_ANSWER = 10, 14  # characters: shorter ones are words that ho
 
 def problems(code: Code, manifest: Manifest, tests: Sequence[BirthTest]) -> list[str]:
     """What in the code is only there to know when it is watched, each with what to do."""
-    rules = (_places(code), _rehearsal(code), _moments(code), _answers(code, manifest, tests))
+    rules = (_places(code), _rehearsal(code), _patches(code), _moments(code), _answers(code, manifest, tests))
     return [problem for rule in rules for problem in rule]
 
 
@@ -53,6 +56,27 @@ def _rehearsal(code: Code) -> Iterator[str]:
     for node in code.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "dry_run":
             yield f"line {line_of(node)}: it asks whether this is a rehearsal: do the same in earnest and in rehearsal"
+
+
+def _patches(code: Code) -> Iterator[str]:
+    for node in code.nodes:
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            whose = _outermost(node)
+            if whose == "ctx" or code.names.imported(whose):
+                yield f"line {line_of(node)}: it changes {ast.unparse(node)[:40]}, which is not its own: leave it alone"
+        elif isinstance(node, ast.Call) and node.args and code.real(node.func) & _SETTERS:
+            whose = _outermost(node.args[0])
+            if whose == "ctx" or code.names.imported(whose):
+                yield f"line {line_of(node)}: it changes {whose}, which is not its own: leave it alone"
+        elif isinstance(node, ast.Attribute) and code.real(node) & _CALLERS:
+            yield f"line {line_of(node)}: it looks at who called it: do without it"
+
+
+def _outermost(node: ast.expr) -> str:
+    """The name that a chain of attributes and members begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _moments(code: Code) -> Iterator[str]:

@@ -147,7 +147,7 @@ def _libraries(manifest: Manifest, used: list[Need], code: Code) -> Iterator[str
 def kit_texts(code: Code) -> Iterator[str]:
     """Every text that the parts of the kit name which the code imports."""
     for module in _kit_modules(code):
-        yield from (text for _, text in Code(_kit_source(module)).texts)
+        yield from (text for _, text in _kit_code(module).texts)
 
 
 def _kit_needs(code: Code) -> Iterator[Need]:
@@ -168,13 +168,18 @@ def _kit_modules(code: Code) -> Iterator[str]:
             module = module.partition(".")[0]
             if head == _KIT and module and module not in seen and _kit_source(module):
                 seen.add(module)
-                waiting.append(Code(_kit_source(module)))
+                waiting.append(_kit_code(module))
                 yield module
 
 
 @cache
 def _needs_of_kit(module: str) -> tuple[Need, ...]:
-    return tuple(gate_needs.needs(Code(_kit_source(module))))
+    return tuple(gate_needs.needs(_kit_code(module)))
+
+
+@cache
+def _kit_code(module: str) -> Code:
+    return Code(_kit_source(module))
 
 
 @cache

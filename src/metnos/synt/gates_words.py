@@ -10,12 +10,14 @@ The purpose is what the owner decides on and what a planner chooses by. Rules:
   is no promise;
 - it hides nothing: a mutator says that it changes something; one that puts things into the trash, speaks to the web,
   starts programs or asks a language model says so;
-- neither it nor any other text that a model will read speaks to the agent (`grimoire.poison`).
+- neither it nor any other text that a model will read speaks to the agent (`grimoire.poison`), or has words in letters
+  of two scripts.
 
 Does not guarantee that a true sentence is a good one, and knows English only.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
@@ -54,8 +56,8 @@ _PROGRAM = re.compile(
 )
 _MODEL = re.compile(r"\b(?:language models?|llms?|ai|chat ?bots?|translat(?:e|es|ing))\b", _ANY_CASE)
 _TOLD_CHANGE = re.compile(
-    r"\b(?:add|put|take|change|turn|pack|create|remove|store|save|give|make|mark|keep|tidy|update|insert|install|edit"
-    r"|merge|split|sort|mend|fix|clear|empty|apply|number|correct|record|log|file|note|post|start|end|fill|swap)\w*",
+    r"\b(?:add|put|take|change|turn|pack|create|remove|store|save|make|mark|tidy|update|insert|install|edit"
+    r"|merge|split|sort|mend|fix|clear|empty|apply|correct|fill|swap)(?:s|es|d|ed|ing)?\b",
     _ANY_CASE,
 )
 _CHANGING = (
@@ -151,8 +153,14 @@ def _spoken(manifest: Manifest) -> Iterator[str]:
     """Texts of the manifest that would reach a model, and speak to it."""
     for where, text in _texts(manifest):
         found = poison.screen(text)
+        if any(len(_scripts(word)) > 1 for word in text.split()):
+            yield f"{where} has a word in letters of two scripts, which look alike and are not: write it in one"
         if found.is_poison:
             yield f"{where} reads like an instruction ({found.reason}): describe, and tell nobody what to do"
+
+
+def _scripts(word: str) -> set[str]:
+    return {unicodedata.name(each, "?").split()[0] for each in word if each.isalpha()}
 
 
 def _texts(manifest: Manifest) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 A test that passes whatever the code does is no test. So the code is broken in small ways, each tried on the tests until
 the first one fails: that mutant is dead. The emptied body, which gives nothing and does nothing, must always die, and a
 test that expects entries and passes on it is named. Of the others a share must die; the rest may be mistakes that
-change nothing which could be seen.
+change nothing which could be seen. A mutant that breaks down by itself proves nothing about the tests, for or against.
 
 Rules: the same code has the same mutants in the same order; how many are tried follows from how long the tests took on
 the draft itself, and never exceeds the rules. Not mutated are words for people (messages of failures), limits far from
@@ -16,6 +16,7 @@ import copy
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from metnos.core.sections import ExecutorSettings
 from metnos.executors import birth
@@ -47,6 +48,14 @@ Site = tuple[ast.AST, str, str, Change]  # where, what kind of mistake, in words
 _NOWHERE: Site = (ast.Pass(), "", "", ast.Pass)
 
 
+class _End(Enum):
+    """What becomes of a mutant."""
+
+    NOTICED = "noticed"
+    BROKEN = "broken"
+    ALIVE = "alive"
+
+
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """A body with one mistake."""
@@ -61,8 +70,9 @@ class Mutant:
 class Proof:
     """What the tests made of the mutants."""
 
-    tried: int
+    noticed: int  # of the mutants, by a test that had a reply to look at
     survivors: tuple[Mutant, ...]
+    broken: int  # of the mutants, which broke down by themselves
     hollow: tuple[str, ...]  # tests that expect entries, and get none, and pass
     empty_lives: bool
 
@@ -73,12 +83,12 @@ class Proof:
         if self.hollow:
             names = ", ".join(map(repr, self.hollow[:_SHOWN]))
             return f"these tests expect entries, but pass on a body that gives none: {names}: say what is in them"
-        killed = self.tried - len(self.survivors)
-        if killed >= rules.share * self.tried:
+        whole = self.noticed + len(self.survivors)
+        if self.noticed >= rules.share * whole:
             return ""
         shown = "; ".join(f"line {each.line}: {each.what}" for each in self.survivors[:_SHOWN])
         return (
-            f"the tests noticed {killed} of {self.tried} mistakes that were put into the code, and must notice "
+            f"the tests noticed {self.noticed} of {whole} mistakes that were put into the code, and must notice "
             f"{rules.share:.0%}: add tests whose result is another with these: {shown}"
         )
 
@@ -128,13 +138,14 @@ def prove(
     lived = [test for test in tests if not birth.attempt(nothing, test, pool, hurried).problem]
     hollow = tuple(test.name for test in lived if not test.expect_error and expects_entries(test))
     if hollow or len(lived) == len(tests):
-        return Proof(0, (), hollow, len(lived) == len(tests))
+        return Proof(0, (), 0, hollow, len(lived) == len(tests))
     # Those that the emptied body fails are the ones that look at what the code does.
     order = [*(test for test in tests if test not in lived), *lived]
     budget = rules.budget_s / max(sum(times), 0.001)
     chosen = mutants(executor.source, max(rules.least, min(rules.most, int(budget))))
-    survivors = [each for each in chosen if not _dies(replace(executor, source=each.source), order, pool, hurried)]
-    return Proof(len(chosen), tuple(survivors), (), False)
+    ends = [_end(replace(executor, source=each.source), order, pool, hurried) for each in chosen]
+    survivors = [each for each, end in zip(chosen, ends, strict=True) if end is _End.ALIVE]
+    return Proof(ends.count(_End.NOTICED), tuple(survivors), ends.count(_End.BROKEN), (), False)
 
 
 def _hurried(settings: ExecutorSettings, wall_s: float, cpu_s: float, rules: MutationRules) -> ExecutorSettings:
@@ -144,8 +155,13 @@ def _hurried(settings: ExecutorSettings, wall_s: float, cpu_s: float, rules: Mut
     )
 
 
-def _dies(mutant: Executor, tests: Sequence[BirthTest], pool: Pool, settings: ExecutorSettings) -> bool:
-    return any(birth.attempt(mutant, test, pool, settings).problem for test in tests)
+def _end(mutant: Executor, tests: Sequence[BirthTest], pool: Pool, settings: ExecutorSettings) -> _End:
+    """How a mutant ends, by the first test that it does not pass."""
+    for test in tests:
+        tried = birth.attempt(mutant, test, pool, settings)
+        if tried.problem:
+            return _End.BROKEN if tried.outcome is None or tried.outcome.fault else _End.NOTICED
+    return _End.ALIVE
 
 
 # -- where a mistake can be made

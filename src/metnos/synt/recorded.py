@@ -3,7 +3,7 @@
 A test holds what the parts answered, so that none of them acts. Rules: at least three; ordinary runs first, as
 different as they come and the smallest of them; one that failed and one that had nothing to do, if there were any; and
 beside them what follows from the recorded ones and was perhaps never seen: a part that fails, a part that gives
-nothing, parts that could not do all, a part that had more than it gave, an argument that is missing.
+nothing, parts that could not do all or had more than they gave, an argument that is missing.
 
 They hold what is the owner's, in the owner's own workspace, and as little of it as will do: of each reply the first
 entries, of each long text the beginning, and ``{box}`` where the home was. What is cut off is cut off where it first
@@ -25,11 +25,12 @@ from metnos.synt.compiler_form import Form, Handed
 from metnos.synt.compiler_runs import Answer, Run
 from metnos.synt.compiler_words import constants_of, has_null
 
-_ORDINARY = 3  # runs that became tests as they were
+_ORDINARY = 2  # runs that became tests as they were: a third shows nothing new, and each costs a sandbox
 _ENTRIES = 3  # of one reply
 _TEXT = 160  # characters of one text
 _LARGEST = 16 * 1024  # bytes of one test: beyond it says more of the owner than of the executor
 _FAILURE = {"item": "one of them", "kind": "unreadable", "message": "it could not be read"}
+_MORE = 7  # entries that are there and not given, in a test about that
 _BOX, _HOME = "{box}", "~/"
 
 
@@ -50,10 +51,19 @@ def tests_of(form: Form, manifest: Manifest, runs: Sequence[Run], home: str) -> 
               *_chosen(form, [each for each in others if not _failed(each)], 1)]  # fmt: skip
     hides = home if home not in str(list(constants_of(form))) else ""
     scenes = [_scene(form, run, hides) for run in chosen]
-    if ended:
-        scenes += _derived(form, next(each for each, run in zip(scenes, chosen, strict=True) if run in ended))
+    scenes += _derived(form, _whole(form, scenes[0]))  # an ordinary one, if there is any
     found = [test for each in scenes if (test := test_of(form, manifest, each)) is not None]
-    return [*found, *_missing(form)]
+    return _told_apart([*found, *_missing(form)])
+
+
+def _told_apart(tests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Two of one name would be one to whoever reads of them."""
+    known: dict[str, int] = {}
+    for test in tests:
+        known[test["name"]] = known.get(test["name"], 0) + 1
+        if known[test["name"]] > 1:
+            test["name"] = f"{test['name']} ({known[test['name']]})"
+    return list(tests)
 
 
 def test_of(form: Form, manifest: Manifest, scene: Scene) -> dict[str, Any] | None:
@@ -111,8 +121,13 @@ def _scene(form: Form, run: Run, home: str) -> Scene:
 
 
 def _indexes(form: Form) -> Iterator[int]:
-    handed = [source.value for part in form.parts for source in part.sources.values() if isinstance(source, Handed)]
-    yield from (part for ref in refs.within(handed) for part in ref.path if isinstance(part, int))
+    yield from (part for ref in refs.within(list(_handed(form))) for part in ref.path if isinstance(part, int))
+
+
+def _handed(form: Form) -> Iterator[Any]:
+    """Every value that a part takes from another."""
+    for part in form.parts:
+        yield from (source.value for source in part.sources.values() if isinstance(source, Handed))
 
 
 def _short(reply: Mapping[str, Any], most: int) -> dict[str, Any]:
@@ -122,7 +137,7 @@ def _short(reply: Mapping[str, Any], most: int) -> dict[str, Any]:
     key = "results" if "results" in reply else "entries"
     items, failures = reply[key][:most], reply["failures"][:_ENTRIES]
     total = reply["total"] if reply["truncated"] else len(items)
-    return counted({key: _cut(items), "total": total, "failures": _cut(failures)})
+    return counted({key: [_cut(each) for each in items], "total": total, "failures": _cut(failures)})
 
 
 def _cut(value: Any) -> Any:
@@ -179,17 +194,25 @@ def _without_null(value: Any) -> Any:
 
 
 def _derived(form: Form, seen: Scene) -> Iterator[Scene]:
-    tools = form.tools
-    for place in dict.fromkeys((0, len(tools) - 1)):
-        fails = Answer({}, "unavailable", f"{tools[place]} does not answer")
-        yield replace(seen, name=f"{tools[place]} fails", answers=_with(seen, place, fails))
-    for place in range(len(tools) - 1):
+    tools, last = form.tools, len(form.tools) - 1
+    fails = Answer({}, "unavailable", f"{tools[last]} does not answer")
+    yield replace(seen, name=f"{tools[last]} fails", answers=_with(seen, last, fails))
+    for place in sorted({ref.step - 1 for ref in refs.within(list(_handed(form)))}):
         empty = Answer(_empty(form.parts[place].manifest))
         yield replace(seen, name=f"{tools[place]} gives nothing", answers=_with(seen, place, empty))
-    partly = tuple(Answer(counted(_bare(each.reply) | {"failures": [_FAILURE]})) for each in seen.answers)
-    yield replace(seen, name="not everything succeeds", answers=partly)
-    many = tuple(Answer(counted(_bare(each.reply) | {"total": each.reply["count"] + 7})) for each in seen.answers)
-    yield replace(seen, name="there is more than is given", answers=many)
+    partly = tuple(_partly(each.reply) for each in seen.answers)
+    yield replace(seen, name="not everything succeeds, and there is more than is given", answers=partly)
+
+
+def _partly(reply: Mapping[str, Any]) -> Answer:
+    return Answer(counted(_bare(reply) | {"total": reply["count"] + _MORE, "failures": [_FAILURE]}))
+
+
+def _whole(form: Form, seen: Scene) -> Scene:
+    """The same as if no part had failed."""
+    answers = (Answer(_empty(part.manifest)) if each.error else each
+               for part, each in zip(form.parts, seen.answers, strict=True))  # fmt: skip
+    return replace(seen, answers=tuple(answers))
 
 
 def _with(seen: Scene, place: int, answer: Answer) -> tuple[Answer, ...]:

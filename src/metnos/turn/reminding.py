@@ -5,7 +5,7 @@ instruction; what it may plan after reading them is bounded like after any other
 nothing: only how the turn ended does, later. Everything that had a part is kept in the trace, for `metnos why`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +15,13 @@ from metnos.context.order import u_curve
 from metnos.grimoire.capture import is_owner, particulars, sender_of
 from metnos.grimoire.episode import Episode, Viewer
 from metnos.grimoire.fact import Fact
+from metnos.grimoire.question import FUNCTION_WORDS, words
 from metnos.grimoire.recall import Memory, Recollection
-from metnos.grimoire.recall_rules import Rules
+from metnos.grimoire.stem import stem
 from metnos.grimoire.trace import State
 from metnos.turn.plan.records import Plan
 from metnos.turn.playbook import written_for
-from metnos.turn.questions import asks, wants_to_know
+from metnos.turn.questions import asks, is_statement, wants_to_know
 from metnos.turn.scratch import Scratch
 from metnos.turn.steer import Asked, steer
 
@@ -29,10 +30,9 @@ __all__ = ["Reminding", "asks", "viewer"]
 _SHOWN = 5  # episodes, and as many facts
 _EACH = 300  # characters of one
 _MORE = 2  # that are told beside an answer
-# An answer speaks of what was asked: it has half of the question's words, by weight, or its meaning is so much nearer
-# than usual as recall asks of a question that is answered at all. What passes recall's floor with less is only near.
-_HALF = 0.5
-_NEAR = Rules().answers_nearness
+# An answer has two of three of the question's words. What passes recall's floor with less, or by its meaning, is near
+# to what was asked, and more often than not about something else of the same kind.
+_SHARE = 2 / 3
 _FROM = {"en": "from memory", "it": "dalla memoria"}
 _LEARNT = {"en": "learnt, {:.0f} % sure", "it": "imparato, sicuro al {:.0f} %"}
 _ALSO = {"en": "Also remembered:", "it": "Ricordo anche questo:"}
@@ -93,13 +93,26 @@ def viewer(scratch: Scratch) -> Viewer:
 
 def _best_first(found: Recollection) -> list[Memory]:
     """What answers a question: in the order of recall, and what was learnt first only where it says more of it."""
-    facts, episodes = ([each for each in some if _is_answer(each)] for some in (found.facts, found.episodes))
-    learnt = facts and (not episodes or facts[0].signals.own > episodes[0].signals.own)
+    asked = {stem(word) for word in found.question.words if word not in FUNCTION_WORDS}
+    facts, episodes = (
+        [each for each in some if _share(each, asked) >= _SHARE and _says_something(each)]
+        for some in (found.facts, found.episodes)
+    )
+    learnt = facts and (not episodes or _share(facts[0], asked) > _share(episodes[0], asked))
     return [*facts, *episodes][: 1 + _MORE] if learnt else [*episodes, *facts][: 1 + _MORE]
 
 
-def _is_answer(memory: Memory) -> bool:
-    return memory.signals.own >= _HALF or memory.signals.nearness >= _NEAR
+def _share(memory: Memory, asked: Collection[str]) -> float:
+    """How much of what was asked a memory speaks of."""
+    said = {stem(word) for word in words(_said(memory))}
+    return len(said.intersection(asked)) / len(asked) if asked else 0.0
+
+
+def _says_something(memory: Memory) -> bool:
+    """Whether it is more than an order, or a question, that came to nothing."""
+    of = memory.of
+    in_vain = isinstance(of, Episode) and of.payload.get("state") in _IN_VAIN
+    return not in_vain or is_statement(_said(memory))
 
 
 def _answer(memories: Sequence[Memory], who: Viewer, language: str) -> str:

@@ -1,0 +1,220 @@
+"""``metnos synt``: new executors, from a need to what waits for your yes."""
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from metnos.cli import FAILED, FINE, Choice
+from metnos.cli.opening import open_app
+from metnos.cli.output import confirm, inert, json_option, note, print_json, print_table, say, short
+from metnos.core.clock import to_text
+from metnos.core.errors import UsageError
+from metnos.synt.draft import Check, Draft, Made
+from metnos.synt.need import Example, Need, Way
+from metnos.synt.proposals import Proposal, State
+
+_STATES = {
+    State.WEIGHED: "thought of",
+    State.DIRECTION: "waits for your yes to the direction",
+    State.COMMISSIONED: "to be made",
+    State.DRAFTED: "waits for your yes",
+    State.ACTIVE: "lives",
+    State.REFUSED: "refused",
+    State.ABANDONED: "given up",
+}
+_LONGEST = 1000
+
+
+@click.group()
+def synt() -> None:
+    """Have new executors made, and see what became of them."""
+
+
+@synt.command()
+@click.argument("need", nargs=-1, required=True)
+@click.option("--dry-run", is_flag=True, help="Make and examine it, show everything, and keep nothing.")
+@click.option(
+    "--example",
+    "examples",
+    multiple=True,
+    metavar="JSON",
+    help='What must come of what: {"args": {...}, "entries": [...]}. May be given several times.',
+)
+@json_option
+@click.pass_obj
+def draft(choice: Choice, need: tuple[str, ...], dry_run: bool, examples: tuple[str, ...], as_json: bool) -> int:
+    """Have an executor made for a NEED, in your own words. It lives only after you said yes to it."""
+    text = " ".join(" ".join(need).split())
+    if not text:
+        raise UsageError("there is no need", fix='Say what is missing: metnos synt draft "sort version numbers"')
+    if len(text) > _LONGEST:
+        raise UsageError(f"that is too long for one need: {len(text)} characters", fix="Say it in a few sentences.")
+    growing = open_app(choice).growing
+    wanted = Need(text, Way.OWNER, examples=tuple(_example(each) for each in examples))
+    if dry_run:
+        made = growing.draft(wanted, _progress)
+        _tell_made(made, as_json)
+        return FINE if made.green else FAILED
+    return _tell(growing.make(growing.propose(wanted, "the owner asked for it"), _progress), as_json)
+
+
+@synt.command()
+@click.argument("proposal")
+@json_option
+@click.pass_obj
+def make(choice: Choice, proposal: str, as_json: bool) -> int:
+    """Make what you agreed to, now instead of by night."""
+    growing = open_app(choice).growing
+    return _tell(growing.make(growing.proposals.find(proposal), _progress), as_json)
+
+
+@synt.command(name="list")
+@click.option("--all", "everything", is_flag=True, help="Also what lives, was refused or was given up.")
+@json_option
+@click.pass_obj
+def list_(choice: Choice, everything: bool, as_json: bool) -> None:
+    """List what is on its way."""
+    found = [each for each in open_app(choice).growing.proposals.all() if everything or each.is_open]
+    if as_json:
+        print_json([_data(each) for each in found])
+    elif found:
+        rows = [
+            (short(each.id), _STATES[each.state], each.name or "-", each.need.way, each.need.text) for each in found
+        ]
+        print_table(("id", "state", "name", "came by", "need"), rows, drop=("came by", "name"))
+    else:
+        click.echo("Nothing is on its way." + ("" if everything else " What was: metnos synt list --all"))
+
+
+@synt.command()
+@click.argument("proposal")
+@json_option
+@click.pass_obj
+def show(choice: Choice, proposal: str, as_json: bool) -> None:
+    """Show one proposal whole: why, how it went, the code. PROPOSAL is its id, or the executor's name."""
+    growing = open_app(choice).growing
+    found = growing.proposals.find(proposal)
+    events = growing.proposals.events(found.id)
+    versions = growing.proposals.versions(found.name) if found.name else []
+    if as_json:
+        history = [{"at": to_text(each.ts), "state": each.state, "why": each.reason} for each in events]
+        lived = [{"version": version, "digest": digest, "at": to_text(at)} for digest, version, _, at in versions]
+        print_json(_data(found) | {"history": history, "versions": lived})
+        return
+    click.secho(inert(found.need.text), bold=True)
+    rows: list[tuple[str, Any]] = [("id", found.id), ("state", _STATES[found.state]), ("came by", found.need.way)]
+    rows += [("name", found.name)] if found.name else []
+    rows += [("because", found.need.evidence.says)] if found.need.evidence.says else []
+    rows += [("refused because", each) for each in found.need.refused]
+    rows += [(f"{each.ts:%Y-%m-%d %H:%M}", f"{_STATES[each.state]}: {each.reason}") for each in events]
+    rows += [(f"version {version}", f"{at:%Y-%m-%d}, {digest[:12]}") for digest, version, _, at in versions]
+    print_table(("what", "is"), rows)
+    _show_checks(found.checks)
+    if found.draft:
+        _show_files(found.draft)
+    waits = {State.DIRECTION: found.direction, State.DRAFTED: found.activation}.get(found.state)
+    if waits:
+        note(f"Your answer is wanted: metnos inbox show {waits}")
+
+
+@synt.command()
+@click.argument("name")
+@click.argument("version", default="")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def rollback(choice: Choice, name: str, version: str, yes: bool) -> None:
+    """Put an earlier VERSION of an executor back, by default the one before."""
+    app = open_app(choice)
+    if not yes:
+        confirm(f"Put {version or 'the version before'} of {name} back?")
+    executor = app.growing.roll_back(name, version)
+    click.echo(f"{executor.name} {executor.version} is active again.")
+
+
+# -- shown
+
+
+def _tell(proposal: Proposal, as_json: bool) -> int:
+    if as_json:
+        print_json(_data(proposal))
+    elif proposal.state is State.DRAFTED:
+        click.echo(f"{proposal.name} passed every gate. See it and say yes: metnos inbox show {proposal.activation}")
+    else:
+        say(f"It was given up: {inert(proposal.reason)}")
+        _show_checks(proposal.checks)
+    return FINE if proposal.state is State.DRAFTED else FAILED
+
+
+def _tell_made(made: Made, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "green": made.green,
+                "abandoned": made.abandoned,
+                "stage": made.stage,
+                "rejections": made.rejections,
+                "checks": [{"gate": each.gate, "problem": each.problem} for each in made.checks],
+                "files": {name: text.decode() for name, text in made.draft.contents().items()} if made.draft else {},
+                "usage": dict(made.usage),
+            }
+        )
+        return
+    _show_checks(made.checks)
+    if made.draft:
+        _show_files(made.draft)
+    say("It passed every gate. Nothing was kept." if made.green else f"It was given up: {inert(made.abandoned)}")
+
+
+def _show_checks(checks: tuple[Check, ...]) -> None:
+    for each in checks:
+        mark = click.style("✓", fg="green") if each.passed else click.style("✗", fg="red")
+        click.echo(f" {mark} {inert(each.gate)}{': ' + inert(each.problem) if each.problem else ''}")
+
+
+def _show_files(draft: Draft) -> None:
+    for name, content in draft.contents().items():
+        click.secho(f"\n{draft.name}/{name}", bold=True)
+        click.echo(inert_lines(content.decode()))
+
+
+def inert_lines(text: str) -> str:
+    """A text of several lines without anything that a terminal would obey."""
+    return "\n".join(inert(line) for line in text.splitlines())
+
+
+def _progress(stage: str, what: str) -> None:
+    if sys.stderr.isatty():
+        note(f"{stage} {what}".strip() + " …")
+
+
+def _example(text: str) -> Example:
+    fix = 'Write it like {"args": {"texts": ["a b"]}, "entries": [{"text": "a b", "title": "A B"}]}.'
+    try:
+        said = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"the example is no JSON: {error}", fix=fix) from error
+    if not isinstance(said, dict) or not isinstance(said.get("args"), dict) or set(said) - {"args", "entries", "error"}:
+        raise UsageError("an example has args, and entries or an error", fix=fix)
+    entries = said.get("entries", [])
+    if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+        raise UsageError("the entries of an example are a list of objects", fix=fix)
+    return Example(said["args"], tuple(entries), str(said.get("error", "")))
+
+
+def _data(each: Proposal) -> dict[str, Any]:
+    return {
+        "id": each.id,
+        "state": each.state,
+        "way": each.need.way,
+        "name": each.name,
+        "need": each.need.text,
+        "reason": each.reason,
+        "evidence": {"says": each.need.evidence.says, "turns": list(each.need.evidence.turns)},
+        "direction": each.direction,
+        "activation": each.activation,
+        "digest": each.digest,
+        "checks": [{"gate": check.gate, "problem": check.problem} for check in each.checks],
+        "files": {name: text.decode() for name, text in each.draft.contents().items()} if each.draft else {},
+    }

@@ -1,0 +1,35 @@
+"""What tests of the terminal share: a home with a workspace, and the program without a process of its own."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from metnos.cli import main
+from metnos.core.workspace import Workspace
+from support import Ran, Say
+
+
+@pytest.fixture
+def root(_template: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The default workspace of the test's own home, with every built-in; the working directory is that home."""
+    home = tmp_path / "home"
+    shutil.copytree(_template.root, home / ".local/share/metnos")
+    monkeypatch.chdir(home)
+    return home / ".local/share/metnos"
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Say:
+    """The program without a process of its own: for all but what only a process has, at a small part of the time."""
+
+    def run(*arguments: str, **variables: str) -> Ran:
+        capsys.readouterr()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            code = main(arguments)
+        seen = capsys.readouterr()
+        return Ran(code, seen.out, seen.err)
+
+    return run

@@ -1,0 +1,183 @@
+"""From a need to a green draft with a scripted model, the real gates and the real sandbox; and every way to fail."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from metnos.core.errors import ModelError
+from metnos.core.sections import ExecutorSettings
+from metnos.models.chat import Prompt, Reply
+from metnos.sandbox.pool import Pool
+from metnos.synt import gates, trying
+from metnos.synt.draft import Check, Draft
+from metnos.synt.need import Example, Need, Way
+from metnos.synt.pipeline import Tools, Workshop
+from synt.sketches import Scripted, near
+
+NEED = Need("Put texts into title case", Way.OWNER, name="format_text")
+SIGNATURE = {
+    "each": True,
+    "takes": [{"name": "texts", "type": "texts", "description": "The texts to change.", "default": ""}],
+    "gives": [{"name": "title", "type": "text", "description": "The text in title case."}],
+}
+CASES = {
+    "cases": [
+        {"arguments": {"text": "hello world"}, "result": {"title": "Hello World"}},
+        {"arguments": {"text": "ONE two"}, "result": {"title": "One Two"}},
+        {"arguments": {"text": "a  b"}, "result": {"title": "A  B"}},
+    ],
+    "refused": {"text": "   "},
+}
+DESCRIPTION = {"purpose": "Format text in title case.", "say": ["put this in title case", "title case these texts"]}
+GOOD = (
+    "```python\ndef format_text(text):\n    if not text.strip():\n        raise ValueError('there is no word')\n"
+    "    return {'title': text.title()}\n```"
+)
+LOUD = GOOD.replace("text.title()", "text.upper()")
+ANSWERS: dict[str, Sequence[Any]] = {
+    "signature": [SIGNATURE],
+    "tests": [CASES],
+    "description": [DESCRIPTION],
+    "code": [GOOD],
+}
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    made = Pool(warm=0)
+    yield made
+    made.close()
+
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def make(pool: Pool) -> Make:
+    settings = ExecutorSettings()
+
+    def made(answers: Mapping[str, Sequence[Any]], need: Need = NEED, **parts: Any) -> Any:
+        model = Scripted({**ANSWERS, **answers})
+        tools = gates.Tools(pool, settings)
+        workshop = Workshop(
+            Tools(
+                ask=model,
+                near=near,
+                taken=(),
+                results=lambda sketch: trying.results(sketch, pool, settings),
+                examine=parts.get("examine", lambda draft: gates.examine(draft, tools)),
+                tidy=gates.formatted,
+            )
+        )
+        return workshop.make(need), model
+
+    return made
+
+
+def test_a_need_becomes_a_draft_that_passed_every_gate(make: Make) -> None:
+    made, model = make({})
+    assert made.green, made
+    assert made.draft.name == "format_text"
+    assert made.rejections == 0
+    assert "text.title()" in made.draft.code
+    assert {check.gate for check in made.checks} >= {"static gate", "capabilities used", "mutation", "tests"}
+    # A wished name needs no model, and two bodies were written that agree.
+    assert [purpose for purpose, _ in model.asked] == ["signature", "tests", "description", "code", "code"]
+    assert made.usage["calls"] == 5
+
+
+def test_the_second_body_is_written_without_sight_of_the_cases(make: Make) -> None:
+    _, model = make({})
+    first, second = (prompt.messages[0].text for purpose, prompt in model.asked if purpose == "code")
+    assert "Hello World" in first
+    assert "Hello World" not in second
+
+
+def test_a_wrong_expectation_is_put_right_where_bodies_agree(make: Make) -> None:
+    wrong = {**CASES, "cases": [*CASES["cases"][:2], {"arguments": {"text": "x y"}, "result": {"title": "XY"}}]}
+    made, _ = make({"tests": [wrong]})
+    assert made.green, made
+    assert '"X Y"' in made.draft.tests
+    assert '"XY"' not in made.draft.tests
+
+
+def test_what_was_observed_cannot_be_outvoted(make: Make) -> None:
+    seen = Example({"texts": ["x y"]}, ({"text": "x y", "title": "xY"},), observed=True)
+    made, _ = make({}, Need("camel", Way.OWNER, name="format_text", examples=(seen,)))
+    assert not made.green
+    assert made.stage == "code"
+    assert "xY" in made.abandoned
+
+
+def test_a_body_that_fails_is_written_again_with_the_reason(make: Make) -> None:
+    made, model = make({"code": [LOUD, LOUD, LOUD, GOOD]})
+    assert made.green, made
+    assert made.rejections == 1
+    again = [prompt for purpose, prompt in model.asked if purpose == "code"][3]
+    assert "refused" in again.messages[-1].text
+    assert "HELLO WORLD" in again.messages[-1].text
+
+
+def test_after_three_refusals_it_is_abandoned_and_said(make: Make) -> None:
+    made, model = make({"code": [LOUD.replace("upper", "lower"), LOUD, "no"]})
+    assert not made.green
+    assert made.draft is None
+    assert (made.stage, made.rejections) == ("code", 3)
+    assert made.abandoned.startswith("it could not be made: code was refused")
+    made, model = make({"signature": [{}]})
+    assert (made.stage, made.rejections) == ("signature", 3)
+    assert len(model.asked) == 3
+
+
+def test_a_gate_sends_a_draft_back_to_the_stage_that_has_to_mend_it(make: Make) -> None:
+    said: list[Draft] = []
+
+    def examine(draft: Draft) -> Iterator[Check]:
+        said.append(draft)
+        yield Check("form", "")
+        yield Check("description: words", "it promises the moon" if len(said) == 1 else "", "description")
+
+    made, model = make({}, examine=examine)
+    assert made.green
+    asked = [purpose for purpose, _ in model.asked]
+    assert asked == ["signature", "tests", "description", "code", "code", "description"]
+    assert "promises the moon" in model.asked[-1][1].messages[0].text
+    assert said[0].code == said[1].code  # what was fine was not made again
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "import os\ndef format_text(text):\n    os.system('true')\n    return {'title': text}",
+        "def format_text(text):\n    eval('1')\n    return {'title': text}",
+        "def format_text(text):\n    return {'title': open('/etc/passwd').read()}",
+        "import os\ndef format_text(text):\n    return {'title': os.environ.get('HOME', '')}",
+    ],
+)
+def test_hostile_code_never_runs_and_never_gets_green(make: Make, evil: str) -> None:
+    made, _ = make({"code": [evil]})
+    assert not made.green
+    assert made.draft is None
+
+
+def test_a_model_that_fails_ends_it_with_its_own_words(make: Make) -> None:
+    class Broken(Scripted):
+        def __call__(self, purpose: str, prompt: Prompt) -> Reply:
+            raise ModelError("the model is not there", kind="unreachable")
+
+    workshop = Workshop(Tools(Broken({}), near, (), lambda _: (), lambda _: iter(())))
+    made = workshop.make(NEED)
+    assert (made.green, made.abandoned) == (False, "the model is not there")
+
+
+def test_progress_names_each_stage(pool: Pool) -> None:
+    seen: list[str] = []
+    tools = gates.Tools(pool)
+    Workshop(
+        Tools(
+            Scripted(ANSWERS), near, (), lambda sketch: trying.results(sketch, pool, ExecutorSettings()),
+            lambda draft: gates.examine(draft, tools), gates.formatted,
+        )
+    ).make(NEED, lambda stage, _: seen.append(stage))  # fmt: skip
+    assert seen == ["naming", "signature", "tests", "description", "code", "gates"]
