@@ -1,11 +1,11 @@
 """What one executor in the place of a sequence costs, against running the sequence's steps.
 
-Each sequence is taken once as a turn (fixed rules plan it, no language model), compiled from its trace, signed, and then
-run through the one door, as its steps are: every call of either side is verified, decided, permitted and audited. So the
-compiled one pays for one door and one sandbox more, and saves what a turn does between steps, which is not measured
-here. *Active* is an executor with a warm sandbox; *on trial* is one that was just born, which gets a cold one each time.
-CPU is that of the whole process and of every sandbox. Does not measure planning: a turn that finds one executor instead
-of a sequence plans less.
+Each sequence is taken once as a turn (fixed rules plan it, no language model), compiled from its trace, signed, and
+then run through the one door, as its steps are: every call of either side is verified, decided, permitted and audited.
+So the compiled one pays for one door and one sandbox more, and saves what a turn does between steps, which is not
+measured here. *Active* is an executor with a warm sandbox; *on trial* is one that was just born, which gets a cold one
+each time. CPU is that of the whole process and of every sandbox. Does not measure planning: a turn that finds one
+executor instead of a sequence plans less.
 """
 
 import time

@@ -6,8 +6,8 @@ share of a question's evidence that is not among the first ten turns, on average
 other in ``embedders/NAME/`` of the data folder is measured too.
 
 *Cost of the other three*: the points that recency, importance and affect take from recall at 10, with importance and
-affect drawn by chance and a strong mood, so that nothing in them can help. *Cost of the floor*: what not answering
-takes. *Answered, of another*: questions about another conversation that got any answer; nothing here answers them.
+affect drawn by chance and a strong mood, so that nothing in them can help. What not answering costs, and how many
+questions are answered that nothing answers: `locomo_abstain`.
 
 The constants of recall were chosen with all five conversations of this file in view, the floor with the first and the
 third: these figures are not out of sample. Other conversations, named with ``--data``, are. Figures for each
@@ -17,14 +17,14 @@ conversation stand in the notes. Every figure is of what should not happen.
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+from bench import locomo_abstain, scratch
 from bench import locomo_arms as arms
-from bench import scratch
 from bench.locomo_arms import Ask
-from bench.locomo_data import Asked, Conversation, conversations
+from bench.locomo_data import Conversation, conversations
 from bench.runner import Measure
 from bench.supersede import ALONE
 from metnos.core.clock import MovableClock
@@ -42,8 +42,6 @@ PURPOSE = "evidence that recall misses on LoCoMo, beside BM25, cosine, rank fusi
 _MOST_MISSED = {5: 38.0, 10: 28.0}  # recall of 0.62 and 0.72
 _DEEP = 20
 _MOOD = Pad(-0.7, 0.5, -0.4)
-_NO_FLOOR = replace(Rules(), answers_coverage=0.0, coverage=0.0)
-_FOREIGN = 60  # questions about others, for each conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,24 +160,23 @@ def _missed(
 
 def _costs(opened: Sequence[Opened], embedder: Embedder, ours: Answers) -> list[Measure]:
     talks = [each.conversation for each in opened]
-    no_floor = _asked(opened, "", lambda each: arms.recall(each.store, embedder, each.clock, _NO_FLOOR))
+
+    def asks(rules: Rules) -> list[Ask]:
+        return [arms.recall(each.store, embedder, each.clock, rules) for each in opened]
+
+    def missed(rules: Rules) -> list[float]:
+        got = _asked(opened, "", lambda each: arms.recall(each.store, embedder, each.clock, rules))
+        return [Answers("", [one]).missed([talk], 10) for talk, one in zip(talks, got.found, strict=True)]
+
+    abstaining = locomo_abstain.measures(talks, asks, missed, embedder)
     alone = _asked(opened, "", lambda each: arms.recall(each.store, embedder, each.clock, ALONE))
     moody = _asked(_felt(opened), "", lambda each: arms.recall(each.store, embedder, each.clock, Rules(), _MOOD))
     silent = [not got for answers in ours.found for got in answers]
-    draw = random.Random(0)
-    foreign = [_foreign(each, talks, embedder, draw) for each in opened]
-    floor = ours.missed(talks, 10) - no_floor.missed(talks, 10)
     return [
         Measure("cost of the other three", "points", (moody.missed(talks, 10) - alone.missed(talks, 10),), limit=1.0),
         Measure("cost of recency", "points", (ours.missed(talks, 10) - alone.missed(talks, 10),), limit=1.0),
-        Measure("cost of the floor", "points", (floor,), limit=1.0, note="of recall at 10"),
         Measure("own questions, no answer", "%", (100 * mean(silent),), note="of those that the conversation answers"),
-        Measure(
-            "questions about another, answered",
-            "%",
-            tuple(100 * each for each in foreign),
-            note=f"{_FOREIGN} for each conversation; without a floor it would be all",
-        ),
+        *abstaining,
     ]
 
 
@@ -193,9 +190,3 @@ def _felt(opened: Sequence[Opened]) -> Sequence[Opened]:
         ]
         each.store.mark(marks)
     return opened
-
-
-def _foreign(each: Opened, talks: Sequence[Conversation], embedder: Embedder, draw: random.Random) -> float:
-    others: list[Asked] = [one for talk in talks if talk is not each.conversation for one in talk.asked]
-    ask = arms.recall(each.store, embedder, each.clock, Rules())
-    return mean(bool(ask(one.text, 1)) for one in draw.sample(others, _FOREIGN))

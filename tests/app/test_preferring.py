@@ -108,6 +108,7 @@ class TestAfterAYes:
             assert (trace.slots, trace.tags) == (first.slots, first.tags)
             empty(Path.home() / "archive")
             clock.move(timedelta(days=1))
+        careful.medium.feedback(trace.id, good=True)
         remembering.curate(careful, now=True)
         taught = [fact.data["prefer"] for fact in known(careful, Kind.PROCEDURAL)]
         assert {"executor": "copy_files", "args": {"to": "~/archive"}} in taught

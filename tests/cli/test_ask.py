@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -204,14 +203,12 @@ class TestAtATerminal:
 
 
 @pytest.fixture
-def home(_template: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(root: Path) -> Path:
     """A home with a whole workspace and two files."""
-    found = tmp_path / "home"
-    shutil.copytree(_template.root, found / ".local/share/metnos")
+    found = root.parents[2]
     for name in ("box/a.pdf", "box/b.pdf", "shelf/c.pdf"):
         (found / name).parent.mkdir(exist_ok=True)
         (found / name).write_text(name)
-    monkeypatch.chdir(found)
     return found
 
 
@@ -268,4 +265,4 @@ class TestForReal:
                 daemon.terminate()
         assert (home / "shelf/a.pdf").exists()
         again = metnos("ask", "-c", "find the pdf files in ~/shelf")
-        assert (again.code, "a.pdf" in again.out) == (0, True)
+        assert (again.code, "a.pdf" in again.out) == (0, True), again.err

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from app.test_weighing import app as app  # noqa: PLC0414 -- a fixture
+from app.test_weighing import app as app
 from app.test_weighing import in_force, lived
 from metnos.app import App
 from metnos.cli import Choice, memory, memory_fit

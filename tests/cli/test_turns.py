@@ -18,7 +18,7 @@ from metnos.grimoire.medium import Medium
 from metnos.grimoire.trace import State
 from metnos.mnestome import proto
 from metnos.mnestome.record import record_turn
-from support import kinds, metnos
+from support import Say, kinds, metnos
 
 
 @pytest.fixture
@@ -118,14 +118,14 @@ def test_feedback_on_the_last_or_on_a_named_one(medium: Medium) -> None:
 
 
 @pytest.mark.slow
-def test_through_the_program_itself(workspace: Workspace) -> None:
+def test_through_the_program_itself(workspace: Workspace, say: Say) -> None:
     place = ("--workspace", str(workspace.root))
     house = app.App.open(workspace)
     house.medium.close(trace("01AAA"))
     house.medium.db.close()
     assert "01AAA" in metnos(*place, "turns", "list").out
-    assert "Noted: good" in metnos(*place, "feedback", "good").out
-    assert "01AAA" in metnos(*place, "why").out
-    unknown = metnos(*place, "turns", "show", "nonsense")
+    assert "Noted: good" in say(*place, "feedback", "good").out
+    assert "01AAA" in say(*place, "why").out
+    unknown = say(*place, "turns", "show", "nonsense")
     assert unknown.code == 1
     assert "fix: See them: metnos turns list" in unknown.err

@@ -109,47 +109,67 @@ def test_numbers_are_never_given_twice(store: Engine) -> None:
 
 
 def test_neighbours_are_those_of_the_session(store: Engine) -> None:
-    store.add([episode(number, session="AB"[number % 2], payload={"n": number}) for number in range(10)])
+    store.add([episode(number, session="AB"[number % 2]) for number in range(10)])
     found = store.around(["E00004", "E00000"], 1, 2)
-    assert {key: ids(each) for key, each in found.items()} == {
-        "E00004": ["E00002", "E00006", "E00008"],
-        "E00000": ["E00002", "E00004"],
+    assert {key: [(far, each.id) for far, each in beside] for key, beside in found.items()} == {
+        "E00004": [(-1, "E00002"), (1, "E00006"), (2, "E00008")],
+        "E00000": [(1, "E00002"), (2, "E00004")],
     }
-    assert found["E00004"][0] == replace(store.get(["E00002"])[0], payload={})
+    assert [found["E00004"][0][1]] == store.outlines(["E00002"])
     store.add([episode(20), episode(21), episode(22, session="C")])
     assert store.around(["E00020", "E00022", "missing"], 5, 5) == {}  # no conversation, or nobody else in it
     assert store.around([], 1, 1) == {}
 
 
+def test_a_neighbour_that_may_not_be_found_is_left_out_and_counts(store: Engine) -> None:
+    scopes = (Scope.OWNER, Scope.SENDER, Scope.OWNER, Scope.OWNER, Scope.SENDER)
+    store.add([episode(number, session="A", sender="guest", scope=each) for number, each in enumerate(scopes)])
+    seen = Where(visible_to=Viewer())
+    beside = store.around(["E00002", "E00003"], 2, 2, seen)
+    assert [(far, each.id) for far, each in beside["E00002"]] == [(-2, "E00000"), (1, "E00003")]
+    assert [(far, each.id) for far, each in beside["E00003"]] == [(-1, "E00002")]
+    assert store.around(["E00004"], 0, 2, seen) == {}
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    asked=st.lists(st.integers(0, 26), max_size=8), before=st.integers(0, 4), after=st.integers(0, 4), data=st.data()
+    asked=st.lists(st.integers(0, 26), max_size=8),
+    before=st.integers(0, 4),
+    after=st.integers(0, 4),
+    domains=st.sampled_from([(), ("x",), ("x", "y")]),
+    data=st.data(),
 )
 def test_the_neighbours_of_many_are_those_of_each(
-    store: Engine, asked: list[int], before: int, after: int, data: st.DataObject
+    store: Engine, asked: list[int], before: int, after: int, domains: tuple[str, ...], data: st.DataObject
 ) -> None:
     if not store.count():
-        sessions = data.draw(st.lists(st.sampled_from(["", "A", "B", "it's"]), min_size=25, max_size=25))
-        store.add([episode(number, session=each) for number, each in enumerate(sessions)])
+        lives = data.draw(st.lists(st.tuples(st.sampled_from(["", "A", "it's"]), st.sampled_from("xyz")), min_size=25))
+        store.add([episode(number, session=one, domain=other) for number, (one, other) in enumerate(lives)])
     keys = [f"E{number:05}" for number in asked]
     expected = {}
     for one in store.get(keys):
         members = store.select(Where(sessions=(one.session,))) if one.session else []
-        beside = [each for each in members if each.seq < one.seq][-before or len(members) :]
-        beside += [each for each in members if each.seq > one.seq][:after]
-        if beside:
-            expected[one.id] = beside
-    assert store.around(keys, before, after) == expected
-    assert {key: each for one in keys for key, each in store.around([one], before, after).items()} == expected
+        places = enumerate(members, -sum(each.seq < one.seq for each in members))
+        near = [(far, each) for far, each in places if -before <= far <= after and far]
+        fit = [(far, each.id) for far, each in near if not domains or each.domain in domains]
+        if fit:
+            expected[one.id] = fit
+    where = Where(domains=domains)
+    together = store.around(keys, before, after, where)
+    assert {key: [(far, each.id) for far, each in beside] for key, beside in together.items()} == expected
+    assert {key: each for one in keys for key, each in store.around([one], before, after, where).items()} == together
 
 
-def test_what_may_be_long_is_left_out_on_demand(store: Engine) -> None:
-    whole = episode(1, tags=("x",), payload={"steps": [1, 2, 3]}, importance=0.5, verdict=Verdict.VERIFIED)
+def test_an_outline_says_what_the_episode_says(store: Engine) -> None:
+    whole = episode(
+        1, session="S", sender="guest", payload={"n": 1}, importance=0.5, pad=Pad(0.5, -0.25, 0.0), curiosity=0.25,
+        provenance=Provenance.DREAM, used_at=START + timedelta(days=1), pinned=True, bloodstain=True,
+    )  # fmt: skip
     store.add([whole, episode(2)])
-    assert store.get(["E00002", "missing", "E00001"], payload=False) == [
-        replace(episode(2), seq=2),
-        replace(whole, seq=1, payload={}),
-    ]
+    found = store.outlines(["E00002", "missing", "E00001"])
+    assert ids(found) == ["E00002", "E00001"]
+    for outline, each in zip(found, store.get(["E00002", "E00001"]), strict=True):
+        assert outline._asdict() == {name: getattr(each, name) for name in outline._fields}
 
 
 def test_marks_change_what_is_thought_and_nothing_else(store: Engine) -> None:

@@ -145,3 +145,20 @@ def test_a_date_in_full_is_that_day_however_it_is_written(date) -> None:
     assert spans(f"on {date:%d %B %Y}", NOW) == expected
     assert spans(f"on {date:%B %d, %Y}", NOW) == expected
     assert spans(f"on {date.isoformat()}", NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("Which hotel did we book in Copenhagen?", ("copenhagen",)),
+        ("Describe the trip. Describe Lisbon", ("lisbon",)),  # a capital at the start of a sentence tells nothing
+        ("What is the PIN of the card?", ()),
+        ("WHERE IS THE HOTEL IN COPENHAGEN?", ()),
+        ("Where Is The Hotel In Copenhagen", ()),
+        ("where is the hotel in copenhagen?", ()),
+        ("Quanto costa il caff\u00e8 a Forl\u00ec?", ("forli",)),
+        ("What happened in May?", ()),  # a time, and no word to look for
+    ],
+)
+def test_only_what_is_beyond_doubt_is_a_proper_name(text: str, known: tuple[str, ...]) -> None:
+    assert read(text, NOW).proper == known

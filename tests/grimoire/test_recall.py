@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grimoire.everyday import ANSWERED, MEMORIES, UNANSWERED
 from grimoire.facts_made import fact, opened
 from metnos.core.clock import MovableClock
-from metnos.core.embedding import Space
+from metnos.core.embedding import Embedder, Space
 from metnos.grimoire.affect import Pad
 from metnos.grimoire.episode import Episode, Scope, Viewer, Where
 from metnos.grimoire.episodes import Engine, open_episodes
@@ -22,6 +23,7 @@ from metnos.grimoire.question import words
 from metnos.grimoire.recall import Recall
 from metnos.grimoire.recall_rules import Rules
 from metnos.grimoire.stem import stem
+from metnos.models.embed_builtin import Builtin
 
 ROOT = Path(__file__).resolve().parents[2]
 DAY = timedelta(days=1)
@@ -58,7 +60,7 @@ def facts(tmp_path: Path, clock: MovableClock) -> Iterator[Facts]:
         yield made
 
 
-def put(store: Engine, clock: MovableClock, *said: Any, embedder: Concepts | None = None, **rest: Any) -> list[Episode]:
+def put(store: Engine, clock: MovableClock, *said: Any, embedder: Embedder | None = None, **rest: Any) -> list[Episode]:
     """Take in texts, or pairs of a text and how many days ago, each a moment after the one before."""
     made = []
     for each in said:
@@ -144,6 +146,23 @@ def test_another_embedder_than_that_of_the_memory_is_not_compared_with_it(store:
 def test_any_text_is_a_safe_question(store: Engine, clock: MovableClock, text: str) -> None:
     put(store, clock, *TALK)
     Recall(store, None, None, clock).recall(text, OWNER)
+
+
+@pytest.mark.parametrize("language", ["en", "it"])
+@pytest.mark.parametrize("builtin", [False, True], ids=["words", "words and meaning"])
+def test_of_everyday_questions_those_with_an_answer_get_it_and_most_without_one_get_nothing(
+    store: Engine, clock: MovableClock, language: str, builtin: bool
+) -> None:
+    embedder = Builtin() if builtin else None
+    for place, text in enumerate(MEMORIES[language]):
+        put(store, clock, (text, 90.0 - place), session=f"s{place}", embedder=embedder)
+    recall = Recall(store, None, embedder, clock)
+    asked = ANSWERED[language]
+    right = sum(found(recall, question)[:1] == [MEMORIES[language][place]] for question, place in asked)
+    assert right >= len(asked) - 2
+    given = [len(found(recall, question)) for question in UNANSWERED[language]]
+    assert given.count(0) >= 0.7 * len(given)
+    assert sum(given) <= len(given)  # and where there is something, it is little
 
 
 # -- for whom

@@ -29,6 +29,12 @@ def pool(texts: list[str], *, words: dict[int, float] | None = None, cosines: di
     )
 
 
+def apart(texts: list[str], words: dict[int, float]) -> Pool:
+    """Candidates that have nothing to do with one another."""
+    every = [Candidate(str(at), text, NOW) for at, text in enumerate(texts)]
+    return Pool(every, {str(at): score for at, score in words.items()}, {}, {})
+
+
 def judged(question: str, of: Pool) -> list[Signals]:
     return signals(read(question, NOW), of, RULES)
 
@@ -87,6 +93,45 @@ def test_a_question_that_nothing_answers_gets_nothing() -> None:
         pool(texts, words=words, cosines=cosines),
     )
     assert not any(each.passed for each in found)
+
+
+STRANGE = "Which hotel did the choir book in Copenhagen for the autumn concert?"
+
+
+def test_a_name_that_was_never_heard_of_speaks_against_an_answer() -> None:
+    texts = ["the choir will book it", *(f"small talk {at}" for at in range(12))]
+    words = {0: 4.0}
+    assert any(each.passed for each in judged(STRANGE.replace("Copenhagen", "town"), pool(texts, words=words)))
+    assert not any(each.passed for each in judged(STRANGE, pool(texts, words=words)))
+
+
+def test_one_known_name_is_enough_and_whoever_speaks_is_known() -> None:
+    texts = ["the choir will book a hotel", "a letter from Copenhagen", *(f"small talk {at}" for at in range(12))]
+    assert any(each.passed for each in judged(STRANGE, pool(texts, words={0: 6.0, 1: 3.0})))
+    asked = "Which hotel will Ada book for the choir?"
+    assert any(each.passed for each in judged(asked, pool(texts[:1] + texts[2:], words={0: 6.0})))
+
+
+def test_what_stands_out_is_an_answer_with_fewer_of_the_words() -> None:
+    """Two of six words together in one place are no chance; where a dozen places have the same two, they may be."""
+    asked = "Which harbour restaurant served the smoked eel before the regatta?"
+    alone = ["harbour restaurant", *(f"small talk {at}" for at in range(12))]
+    assert any(each.passed for each in judged(asked, apart(alone, {0: 8.0})))
+    often = [f"harbour restaurant {at}" for at in range(12)]
+    assert not any(each.passed for each in judged(asked, apart(often, dict.fromkeys(range(12), 8.0))))
+
+
+def test_where_an_answer_is_unsure_only_the_best_few_are_given() -> None:
+    texts = [f"harbour boat {at}" for at in range(20)]
+    scores = dict.fromkeys(range(20), 4.0)
+    unsure = judged("Which harbour boat restaurant serves regatta crews?", apart(texts, scores))
+    assert sum(bool(each.passed) for each in unsure) == RULES.few_answers
+    assert all(each.passed for each in judged("Which harbour boat?", apart(texts, scores)))
+
+
+def test_accents_make_no_other_word() -> None:
+    found = judged("Dov'\u00e8 il caff\u00e8 macinato?", apart(["il caff\u00e8 macinato \u00e8 finito"], {0: 3.0}))
+    assert found[0].own == 1.0
 
 
 def test_whoever_is_named_is_preferred_unless_everybody_is() -> None:

@@ -15,8 +15,10 @@ from metnos.grimoire.recall_rules import (
     Rules,
     Signals,
     congruence,
+    evidence,
     factors,
     may_see,
+    most_given,
     order,
     recency,
     satisfies,
@@ -140,6 +142,35 @@ def test_each_place_goes_to_one_within_the_band_of_the_best_that_is_left(drawn, 
     for key in found:
         assert left[key] >= max(left.values()) - RULES.band - 1e-9
         del left[key]
+
+
+# -- whether anything is an answer
+
+
+@given(shares, st.floats(0, 40), st.floats(-3, 12), st.booleans())
+def test_more_of_anything_never_speaks_against_an_answer(
+    cover: float, ahead: float, near: float, strange: bool
+) -> None:
+    found = evidence(cover, ahead, near, RULES, unknown=strange)
+    assert evidence(min(1.0, cover + 0.1), ahead, near, RULES, unknown=strange) >= found
+    assert evidence(cover, ahead + 1, near, RULES, unknown=strange) > found
+    assert evidence(cover, ahead, near + 1, RULES, unknown=strange) >= found
+    assert evidence(cover, ahead, near, RULES, unknown=True) <= found
+
+
+def test_everything_that_was_asked_in_one_place_is_an_answer_though_a_name_is_strange() -> None:
+    assert most_given(evidence(1.0, 0.0, 0.0, RULES, unknown=True), RULES) is None
+
+
+def test_meaning_alone_is_enough_when_it_is_near_enough_and_nothing_when_chance_brings_it() -> None:
+    assert most_given(evidence(0.0, 0.0, RULES.answers_nearness, RULES, unknown=False), RULES) == RULES.few_answers
+    assert evidence(0.0, 0.0, RULES.nearness, RULES, unknown=False) == 0.0
+
+
+@given(st.floats(-1, 3), st.floats(0, 1))
+def test_more_evidence_never_gives_fewer_memories(found: float, more: float) -> None:
+    many = [99 if each is None else each for each in (most_given(found, RULES), most_given(found + more, RULES))]
+    assert many[0] <= many[1]
 
 
 # -- mood, likeness, provenance

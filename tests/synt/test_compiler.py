@@ -9,6 +9,7 @@ import pytest
 from metnos.executors import birth, folder, gate
 from metnos.executors.run import Call
 from metnos.grimoire.trace import State, Trace
+from metnos.law.principal import Autonomy
 from metnos.synt import compiler, compiler_runs, gates
 from metnos.synt.compiler import Compiled, compile_runs, equal, unify
 from metnos.synt.compiler_form import Fixed, Taken, Unfit
@@ -302,3 +303,25 @@ class TestEquality:
 def test_nothing_is_made_of_nothing(house: House) -> None:
     made = unify(PARTS, [], [], house.bench, home=str(Path("/")))
     assert made == Made(None, abandoned="no recorded run of it can be used", stage=compiler.STAGE)
+
+
+def test_a_part_that_changes_something_still_asks_for_itself(house: House) -> None:
+    """The whole has no leave to change anything, so nothing that it calls borrows any."""
+    pipeline = next(each for each in PIPELINES if each.id == "delete found")
+    traces = [record(house.app, house.home, asked) for asked in pipeline.asked]
+    for trace in traces:
+        take_back(house.app, trace)
+    made = unified(house, pipeline, traces)
+    assert made.draft is not None
+    adopted(house, made.draft)
+    before = everything(house.home)
+    careful = dataclasses.replace(OWNER, level=Autonomy.SUPERVISED)
+    args = made.draft.read().examples[0].args
+    outcome = house.app.runner.run(Call(made.draft.name, args, careful, house.home))
+    assert (outcome.ok, outcome.kind, everything(house.home)) == (False, "not_permitted", before)
+    (question,) = [each for each in house.app.inbox.waiting() if each.body["executor"] == "delete_files"]
+    house.app.inbox.approve(question.id, OWNER)
+    assert house.app.runner.run(Call(made.draft.name, args, careful, house.home)).ok
+    assert everything(house.home) != before
+    house.app.undo.undo()
+    assert everything(house.home) == before

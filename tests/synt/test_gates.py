@@ -42,29 +42,25 @@ def tools(pool: Pool, known: list[Executor]) -> Tools:
 
 
 class TestAGoodDraft:
-    def test_passes_every_gate_in_order(self, tools: Tools) -> None:
-        checks = list(examine(draft(), tools))
+    def test_passes_every_gate_in_order_and_stays_as_it_is(self, tools: Tools) -> None:
+        one = draft()
+        digest = one.digest
+        checks = list(examine(one, tools))
+        assert one.digest == digest
         assert [check for check in checks if not check.passed] == []
         assert [check.gate for check in checks] == [
             *READING, *(f"test: {test['name']}" for test in TESTS), "exercise", "mutation",
         ]  # fmt: skip
-
-    def test_is_not_changed_by_being_examined(self, tools: Tools) -> None:
-        one = draft()
-        digest = one.digest
-        list(examine(one, tools, stop=False))
-        assert one.digest == digest
 
     def test_gets_the_limits_of_a_birth_whatever_the_settings_allow(
         self, tools: Tools, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         seen: list[ExecutorSettings] = []
 
-        def watched(executor: Executor, pool: Pool, settings: ExecutorSettings) -> Iterator[Tried]:
+        def watched(_: Executor, __: Pool, settings: ExecutorSettings) -> Iterator[Tried]:
             seen.append(settings)
-            yield from attend(executor, pool, settings)
+            return iter(())
 
-        attend = birth.attend
         monkeypatch.setattr(birth, "attend", watched)
         generous = ExecutorSettings(wall_s=600, ram_mb=4096, cpu_s=100)
         list(examine(draft(), Tools(tools.pool, generous)))
@@ -97,8 +93,8 @@ class TestEachGateRefuses:
             ("candour", "code", draft(code=CODE.replace("entries = []", "entries = [] if ctx.dry_run else []")),
              "rehearsal"),
             ("tests", "tests", draft(tests=[*TESTS, {**TESTS[0], "name": "again"}]), "the same input"),
-            ("test: two texts and one word", "code", draft(code=CODE.replace('" ".join(words)', '"On The Road"')),
-             "instead of"),
+            ("test: two texts and one word", "code", draft(code=CODE.replace(
+                "word[1:].lower()", "(word[1:].lower() if len(text) > 6 else word[1:])")), "instead of"),
         ],
     )  # fmt: skip
     def test_with_a_word_about_what_to_do(self, tools: Tools, gate: str, stage: str, spoilt: Draft, said: str) -> None:
@@ -171,7 +167,8 @@ class TestWhateverHappens:
         assert wrong == ["form", "description: words", "likeness"]
         assert checks[-1].gate == "likeness", "what was refused must not run"
 
-    def test_a_new_version_may_be_like_the_old(self, tools: Tools) -> None:
+    def test_a_new_version_may_be_like_the_old(self, tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(gates, "_trying", lambda *_: iter(()))
         one = builtin("sort_tables")
         said = list(examine(one, replace(tools, replaces="sort_tables"), stop=False))
         assert [check.gate for check in said if not check.passed] == []

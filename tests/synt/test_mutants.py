@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executors.test_builtin import NAMES, load
@@ -90,6 +90,7 @@ class TestMaking:
         code = "MOST = 7\nNAMES = {'a': 1, 'b': 2, 'c': 3, 'd': 4}\n\n\ndef run(args, ctx):\n    return NAMES\n"
         assert mutants(code, 50) == []
 
+    @settings(max_examples=10)
     @given(st.integers(0, 40))
     def test_never_more_than_asked_for(self, most: int) -> None:
         assert len(mutants(CODE, most)) <= most
@@ -132,7 +133,7 @@ class TestProving:
             {"name": "two", "args": {"texts": ["other"]}, "expect": {"entries": [{"text": "other"}]}},
             {"name": "bad", "args": {"text": "x"}, "expect_error": "invalid"},
         ]  # fmt: skip
-        proof = proven(pool, weak, rules=MutationRules(most=8))
+        proof = proven(pool, weak, rules=MutationRules())
         assert "add tests whose result is another" in proof.problem(MutationRules())
 
     def test_a_mutant_that_never_ends_is_dead_soon(self, pool: Pool) -> None:

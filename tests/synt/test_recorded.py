@@ -107,6 +107,15 @@ def test_a_part_that_failed_is_recorded_with_its_error() -> None:
     assert (test.expect_error, test.calls[0].message) == ("not_found", "there is no {box}/gone")
 
 
+@pytest.mark.parametrize("path", ["~/a", "~/a/", "a", f"{HOME}/a"])
+def test_a_folder_is_in_the_box_however_it_was_said(path: str) -> None:
+    run = traced(1, "a", ["x"])
+    steps = [{"executor": "find_files", "args": {"path": path}}, dict(run.plan["steps"][1])]
+    first = dataclasses.replace(run.steps[0], args={"path": path})
+    run = dataclasses.replace(run, plan={**run.plan, "steps": steps}, steps=(first, run.steps[1]))
+    assert made_of(run)["read what is in ~/a"].calls[0].args == {"path": "{box}/a"}
+
+
 @pytest.mark.parametrize("text", ["", "x" * 500])
 def test_every_test_has_a_name(text: str) -> None:
     found = made_of(dataclasses.replace(traced(1, "a", ["x"]), text=text))

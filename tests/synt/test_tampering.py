@@ -239,14 +239,10 @@ class TestByConstruction:
         assert tried.outcome is not None
         assert tried.outcome.fault
 
-    def test_what_is_examined_is_text_that_nothing_can_reach(self, tools: Tools) -> None:
+    def test_what_is_examined_is_text_that_nothing_can_change(self) -> None:
         """A draft is a frozen record: what passed is what is signed, whatever ran in between."""
-        one = draft()
-        before = (one.digest, one.contents())
-        list(gates.examine(one, tools))
-        assert (one.digest, one.contents()) == before
         with pytest.raises(AttributeError):
-            one.code = "x"  # type: ignore[misc]
+            draft().code = "x"  # type: ignore[misc]
 
     def test_numbers_of_the_rules_cannot_be_changed(self) -> None:
         with pytest.raises(AttributeError):

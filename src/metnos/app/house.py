@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from metnos.executors.catalog import Catalog
     from metnos.executors.effect_rules import Refuse
     from metnos.executors.run import Runner
+    from metnos.executors.selection import Selection
     from metnos.executors.trash import Trash
     from metnos.executors.undo import Undo
     from metnos.fastpath.memory import Memory
@@ -216,7 +217,17 @@ class App:
         """What turns can choose from."""
         from metnos.turn.tools import Toolbox
 
-        return Toolbox(self.catalog, lambda: self.embedder, self.workspace.vectors)
+        return Toolbox(self.catalog, lambda: self.embedder, self.workspace.vectors, self.selection)
+
+    @cached_property
+    def selection(self) -> "Selection":
+        """Which executors planners get to see."""
+        from metnos.executors.fitness_rules import Rules
+        from metnos.executors.selection import Selection
+
+        chosen = self.settings.selection
+        rules = Rules(dormant_days=chosen.dormant_days, extinct_days=chosen.extinct_days, explore=chosen.explore)
+        return Selection(self.catalog.db, rules)
 
     @cached_property
     def multi_tool_db(self) -> Database:

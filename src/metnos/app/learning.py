@@ -1,4 +1,4 @@
-"""What turns teach: passings and wishes to the mnestome, requests and plans to the fast paths.
+"""What turns teach: passings and wishes to the mnestome, requests and plans to the fast paths, utility to executors.
 
 Rules: everything here reads closed turns and can be done again at any time; what is applied is marked where it is
 applied. A turn that is recorded is over, also when what learns is busy or its disk full: the next one catches up.
@@ -7,9 +7,9 @@ applied. A turn that is recorded is over, also when what learns is busy or its d
 import contextlib
 from typing import TYPE_CHECKING
 
-from metnos.app import paths
+from metnos.app import paths, worth
 from metnos.core.errors import StoreError
-from metnos.executors import index
+from metnos.executors import fitness, index
 from metnos.fastpath import cover, log
 from metnos.mnestome import ager, graph, record, seeds, states
 from metnos.mnestome.rules import Rules
@@ -32,12 +32,13 @@ def catch_up(app: "App") -> int:
     app.medium.applied(record.PROJECTION, *offered)
     done = max(done, paths.catch_up(app, AGAIN))
     paths.hold_against(app)
+    done = max(done, worth.catch_up(app, AGAIN))
     return max(done, app.grimoire.catch_up())
 
 
 def offer_again(app: "App") -> None:
     """What learns has lost its files: every turn is offered to it anew."""
-    for projection in (record.PROJECTION, log.PROJECTION):
+    for projection in (record.PROJECTION, log.PROJECTION, fitness.PROJECTION):
         app.medium.offer_again(projection)
 
 

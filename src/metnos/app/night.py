@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
-from metnos.app import ageing, learning, paths, remembering, turning
+from metnos.app import ageing, learning, paths, remembering, selecting, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.night import backups, desktop, reminders
@@ -53,6 +53,7 @@ def jobs(app: App) -> tuple[Job, ...]:
         long("dream", "dreaming", remembering.dream),
         short("fast_paths", "judging fast paths", paths.nightly),
         short("multi_tool_promote", "looking for sequences that deserve an executor", paths.promote_pipelines),
+        short("selection", "judging what executors are worth", selecting.job),
         short("conversations", "summarising old conversations", _retain),
         short("uses", "forgetting old uses of executors", _forget_uses),
         short("undo", "forgetting what is too old to be undone", _prune_undo),

@@ -33,6 +33,7 @@ COMMANDS = {
     "doctor": ("metnos.cli.doctor:doctor", "Check that everything Metnos needs is well, sandbox included."),
     "executor": ("metnos.cli.executor:executor", "See, run, switch and sign executors."),
     "synt": ("metnos.cli.synt:synt", "Have new executors made, and see what became of them."),
+    "arena": ("metnos.cli.arena:arena", "See which executors bring a goal nearer, and which do not."),
     "inbox": ("metnos.cli.inbox:inbox", "Answer what Metnos asks before it acts."),
     "policy": ("metnos.cli.policy:policy", "See what may happen and why, and allow things in advance."),
     "undo": ("metnos.cli.undo:undo", "Take back what was done to files."),

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from metnos.app import App, learning
+from metnos.app import App, learning, selecting, worth
 from metnos.cli import FAILED, FINE, Choice, arguments
 from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
@@ -60,7 +60,7 @@ def show(choice: Choice, name: str, code: bool, as_json: bool) -> None:
     look = app.catalog.look(name)
     if as_json:
         manifest = look.executor.manifest.model_dump(mode="json") if look.executor else None
-        print_json(_data(look) | {"manifest": manifest})
+        print_json(_data(look) | {"manifest": manifest, **worth.told(app, name)})
         return
     click.secho(f"{look.name} {look.version}", bold=True, nl=False)
     click.echo(f"  {inert(look.purpose)}")
@@ -69,6 +69,7 @@ def show(choice: Choice, name: str, code: bool, as_json: bool) -> None:
     if look.executor:
         rows += words.describe(look.executor.manifest)
         rows += [("never did", f"call {called}") for _, called in learning.unused_calls(app, name)]
+        rows += _worth(app, name)
     print_table(("", ""), rows)
     if look.executor:
         _show_arguments(look)
@@ -127,6 +128,15 @@ def enable(choice: Choice, name: str, reason: str) -> None:
 def disable(choice: Choice, name: str, reason: str) -> None:
     """Switch an executor off."""
     _change(choice, name, State.DISABLED, reason)
+
+
+@executor.command()
+@click.argument("name")
+@click.option("--reason", default="archived by the owner", help="Why; kept with the executor.")
+@click.pass_obj
+def archive(choice: Choice, name: str, reason: str) -> None:
+    """Put an executor away that you do not need now. Its files stay, and `enable` brings it back."""
+    _change(choice, name, State.ARCHIVED, reason)
 
 
 @executor.command()
@@ -263,6 +273,19 @@ def _show_arguments(look: Look) -> None:
         click.echo(f"  {inert(example.say)}")
         written = shlex.quote(json.dumps(example.args, ensure_ascii=False))
         click.echo(f"    metnos executor run {manifest.name} --args {inert(written)}")
+
+
+def _worth(app: App, name: str) -> list[tuple[str, object]]:
+    """What an executor is worth, goal by goal, and whether planners see it."""
+    told = worth.told(app, name)
+    rows: list[tuple[str, object]] = []
+    if told["hidden"]:
+        why = selecting.WORDS[told["hidden"]]
+        rows.append(("hidden", f"planners do not see it: {why}. It runs by name, and now and then is tried again"))
+    for each in told["fitness"]:
+        value = f"{each['fitness']:+.2f}" if each["signals"] else "not known"
+        rows.append(("fitness", f"{value} for: {each['goal'] or 'what has no name'} ({counted(each['uses'], 'use')})"))
+    return rows
 
 
 def _change(choice: Choice, name: str, state: State, reason: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from metnos.app import App, ageing, keeping
+from metnos.app import App, ageing, keeping, selecting
 from metnos.cli import FAILED, FINE, Choice, asking
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table, short
@@ -138,6 +138,9 @@ def _carry_out(app: App, item: Item) -> int:
         return FINE
     if item.kind in GROWING:
         click.echo(app.growing.answered(item))
+        return FINE
+    if item.kind in selecting.KINDS:
+        click.echo(selecting.answered(app, item))
         return FINE
     if item.kind != ACT:
         return FINE

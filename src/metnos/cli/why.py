@@ -96,6 +96,11 @@ def _plan(app: App, trace: Trace) -> None:
     reading = fast.reading(trace) or trace.canonical
     if reading:
         _say(f"Without its details the request reads: {reading}")
+    if trace.plan.get("explored"):
+        _say(
+            f"{trace.plan['explored']} is hidden from planners, and could be chosen this once, to see whether it has"
+            f" become better: metnos executor show {trace.plan['explored']}"
+        )
     told = trace.plan.get("fast")
     if isinstance(told, Mapping):
         _fast(app, told, trace)

@@ -78,6 +78,22 @@ class ExecutorSettings(Section):
     )
 
 
+class SelectionSettings(Section):
+    dormant_days: Annotated[int, Field(ge=1, le=3650)] = Field(
+        90,
+        description="An executor that is not built in and was not used on so many days on which you were there is not"
+        " offered to planners any more, and you are asked whether to archive it.",
+    )
+    extinct_days: Annotated[int, Field(ge=1, le=3650)] = Field(
+        30,
+        description="An executor that was in quarantine on so many days on which you were there is archived, and you"
+        " are asked whether to revoke it for good.",
+    )
+    explore: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.05, description="The share of turns in which one executor that is hidden from planners can be chosen again."
+    )
+
+
 class TurnSettings(Section):
     planner: Literal["auto", "router", "model"] = Field(
         "auto",
@@ -203,6 +219,9 @@ class Sheet(Section):
     sandbox: SandboxSettings = Field(default_factory=SandboxSettings, description="The walls around executors.")
     policy: PolicySettings = Field(default_factory=PolicySettings, description="What may happen without asking.")
     executors: ExecutorSettings = Field(default_factory=ExecutorSettings, description="Limits of every executor.")
+    selection: SelectionSettings = Field(
+        default_factory=SelectionSettings, description="Which executors planners get to choose from."
+    )
     turn: TurnSettings = Field(default_factory=TurnSettings, description="From a request to an answer.")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="What is kept of conversations.")
     context: ContextSettings = Field(default_factory=ContextSettings, description="What a language model sees.")

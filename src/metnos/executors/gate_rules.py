@@ -106,7 +106,9 @@ def references(code: Code) -> Iterator[Finding]:
         if not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
             continue
         stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
-        for name in sorted(code.real(node)):
+        holder = node.value if stored and isinstance(node, ast.Subscript) else None
+        held = code.real(holder) & tables.UNCHANGEABLE
+        for name in sorted(code.real(node) | held):  # what an item of it is put in the place of is changed as well
             if stored and not isinstance(node, ast.Name) and _is_unchangeable(name):
                 yield Finding("interpreter", line_of(node), f"{name} is changed: {_REASONS['interpreter']}")
             rule = "" if stored else forbidden_rule(name)

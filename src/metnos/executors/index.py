@@ -181,6 +181,12 @@ def active_synthesised(store: Store) -> list[str]:
     return [entry.name for entry in entries if entry.origin is not Origin.BUILTIN and entry.state in USABLE]
 
 
+def longest_unused(store: Store) -> list[Entry]:
+    """The usable executors that are not built in, the one that was not used for longest first."""
+    found = [entry for entry in all_current(store) if entry.origin is not Origin.BUILTIN and entry.state in USABLE]
+    return sorted(found, key=lambda entry: (last_use(store, entry.name) or entry.ts, entry.name))
+
+
 def record_revoked(tx: Transaction, codes: Sequence[str], name: str, ts: datetime) -> None:
     tx.execute_many(
         "INSERT INTO executor_revoked (code, name, ts) VALUES (?, ?, ?) ON CONFLICT (code) DO NOTHING",

@@ -30,6 +30,7 @@ from metnos.store.db import Database, Transaction
 SIGNED = "executor signed"
 REBUILT = "executor index rebuilt"
 _DAY = timedelta(days=1)
+_NAMED = 3  # executors that could make room for another
 
 Consent = Callable[[str], str]  # of a digest: nothing if the owner said yes to exactly that, else why it may not live
 
@@ -244,9 +245,10 @@ class Registrar:
     def _refuse_too_many_active(self, name: str) -> None:
         others = [each for each in index.active_synthesised(self._db) if each != name]
         if len(others) >= self._defaults.active:
+            unused = [entry.name for entry in index.longest_unused(self._db) if entry.name != name][:_NAMED]
             raise ExecutorError(
                 f"{len(others)} executors that are not built in are active, which is the most allowed",
-                fix="Switch one off: metnos executor disable NAME",
+                fix=f"Archive one: metnos executor archive NAME. Not used for longest: {', '.join(unused)}",
             )
 
     # -- the index

@@ -18,6 +18,7 @@ from metnos.core.embedding import Space
 from metnos.core.errors import SettingsError, StoreError
 from metnos.grimoire import episodes_folder
 from metnos.grimoire.episode import Episode, Hit, Mark, Where
+from metnos.grimoire.episodes_rows import Outline
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +53,12 @@ class Episodes(Protocol):
         """
         ...
 
-    def get(self, ids: Sequence[str], *, payload: bool = True) -> list[Episode]:
-        """In the order asked for; what is not here is left out. Without ``payload``, which may be long, that is empty."""
+    def get(self, ids: Sequence[str]) -> list[Episode]:
+        """In the order asked for; what is not here is left out."""
+        ...
+
+    def outlines(self, ids: Sequence[str]) -> list[Outline]:
+        """Like `get`, of many at a fraction of the cost."""
         ...
 
     def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
@@ -68,8 +73,13 @@ class Episodes(Protocol):
         """By words (BM25), the best first."""
         ...
 
-    def around(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Episode]]:
-        """The neighbours of each in its session, in order, itself left out, without payload; of none, no entry."""
+    def around(
+        self, ids: Sequence[str], before: int, after: int, where: Where = ANY
+    ) -> dict[str, list[tuple[int, Outline]]]:
+        """The neighbours of each in its session, in order, and how far after it they come: before it, less than 0.
+
+        What may not be found is left out, and counts; one that has no neighbours has no entry.
+        """
         ...
 
     def select(self, where: Where, *, after: int = 0, count: int = 1000, newest_first: bool = False) -> list[Episode]:
@@ -206,6 +216,12 @@ def new_ones(episodes: Sequence[Episode], ids: set[str], sources: set[str]) -> l
         sources.add(each.source)
         fresh.append(place)
     return fresh
+
+
+def distances(at: int, seqs: Sequence[int]) -> list[tuple[int, int]]:
+    """How far after ``at`` each of those around it comes, in their order: one that comes right before it, -1."""
+    before = sum(seq < at for seq in seqs)
+    return [(place - before + (place >= before), seq) for place, seq in enumerate(seqs)]
 
 
 def _named(space: Space) -> str:

@@ -24,6 +24,7 @@ from metnos.grimoire import episodes_rows as rows
 from metnos.grimoire.episode import Episode, Hit, Mark, Where
 from metnos.grimoire.episodes import ANY
 from metnos.grimoire.episodes_lance_table import MAIN, NONE, STAGED, VECTOR, Tables
+from metnos.grimoire.episodes_rows import Outline
 from metnos.grimoire.episodes_search import words_of
 
 if TYPE_CHECKING:
@@ -120,8 +121,12 @@ class LanceEpisodes:
     def space(self) -> Space | None:
         return tables.space_of(self._tables.reading(lambda: self._tables.main.schema))
 
-    def get(self, ids: Sequence[str], *, payload: bool = True) -> list[Episode]:
-        known = {each.id: each for each in self._episodes(_any_of("id", ids), payload=payload)}
+    def get(self, ids: Sequence[str]) -> list[Episode]:
+        known = {each.id: each for each in self._episodes(_any_of("id", ids))}
+        return [known[each] for each in ids if each in known]
+
+    def outlines(self, ids: Sequence[str]) -> list[Outline]:
+        known = {each.id: each for each in self._outlines(_any_of("id", ids))}
         return [known[each] for each in ids if each in known]
 
     def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
@@ -137,19 +142,23 @@ class LanceEpisodes:
         seqs = sorted((seq for (seq,) in self._columns(["seq"], beyond, _literal(where))), reverse=newest_first)
         return self._by_seq(seqs[:count], newest_first=newest_first)
 
-    def around(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Episode]]:
+    def around(
+        self, ids: Sequence[str], before: int, after: int, where: Where = ANY
+    ) -> dict[str, list[tuple[int, Outline]]]:
         asked = self._columns(["id", "seq", "session"], _any_of("id", ids), "session <> ''")
         sessions: dict[str, list[int]] = {}
         for seq, session in sorted(self._columns(["seq", "session"], _any_of("session", [each[2] for each in asked]))):
             sessions.setdefault(session, []).append(seq)
-        wanted: dict[str, list[int]] = {}
+        beside: dict[str, list[tuple[int, int]]] = {}
         for key, seq, session in asked:
             place = bisect.bisect_left(sessions[session], seq)
-            beside = sessions[session][max(0, place - before) : place + 1 + after]
-            wanted[key] = [each for each in beside if each != seq]
-        found = self._by_seq(sorted({seq for beside in wanted.values() for seq in beside}), payload=False)
+            near = sessions[session][max(0, place - before) : place + 1 + after]
+            beside[key] = contract.distances(seq, [each for each in near if each != seq])
+        wanted = {str(seq) for near in beside.values() for _, seq in near}
+        found = self._outlines(f"seq IN ({', '.join(wanted)})", _literal(where)) if wanted else []
         known = {each.seq: each for each in found}
-        return {key: [known[seq] for seq in beside if seq in known] for key, beside in wanted.items() if beside}
+        made = {key: [(far, known[seq]) for far, seq in near if seq in known] for key, near in beside.items()}
+        return {key: each for key, each in made.items() if each}
 
     def count(self, where: Where = ANY) -> int:
         counted: int = self._tables.reading(lambda: self._tables.main.count_rows(_literal(where) or None))
@@ -306,19 +315,20 @@ class LanceEpisodes:
                 )
         return known
 
-    def _by_seq(self, seqs: Sequence[int], *, newest_first: bool = False, payload: bool = True) -> list[Episode]:
+    def _by_seq(self, seqs: Sequence[int], *, newest_first: bool = False) -> list[Episode]:
         found: list[Episode] = []
         for start in range(0, len(seqs), _MANY):
-            found += self._episodes(f"seq IN ({', '.join(map(str, seqs[start : start + _MANY]))})", payload=payload)
+            found += self._episodes(f"seq IN ({', '.join(map(str, seqs[start : start + _MANY]))})")
         return sorted(found, key=lambda each: each.seq, reverse=newest_first)
 
-    def _episodes(self, condition: str, *, payload: bool = True) -> list[Episode]:
-        names = list(rows.COLUMNS if payload else rows.BRIEF)
-
+    def _episodes(self, condition: str) -> list[Episode]:
         def search() -> Any:
-            return self._tables.main.search().where(condition).select(names).limit(None).to_arrow()
+            return self._tables.main.search().where(condition).select(list(rows.COLUMNS)).limit(None).to_arrow()
 
-        return tables.from_arrow(self._tables.reading(search), names)
+        return tables.from_arrow(self._tables.reading(search))
+
+    def _outlines(self, *conditions: str) -> list[Outline]:
+        return [rows.outline(row) for row in self._columns(list(rows.OUTLINE), *conditions)]
 
     def _columns(self, names: list[str], *conditions: str) -> list[tuple[Any, ...]]:
         condition = " AND ".join(each for each in conditions if each)

@@ -215,12 +215,11 @@ def vectors_to_arrow(halves: "Sequence[Halves | None]", schema: Any) -> Any:
     return pa.array(given, type=schema.field(VECTOR).type)
 
 
-def from_arrow(table: Any, names: Sequence[str] = rows.COLUMNS) -> list[Episode]:
-    """Of a table with these columns; with `rows.BRIEF`, episodes whose payload is empty."""
+def from_arrow(table: Any) -> list[Episode]:
     found = []
-    for each in table.select(list(names)).to_pylist():
+    for each in table.select(list(rows.COLUMNS)).to_pylist():
         each["tags"] = json.dumps(each["tags"])
-        found.append(rows.from_row([each[name] for name in names]))
+        found.append(rows.from_row([each[name] for name in rows.COLUMNS]))
     return found
 
 

@@ -6,11 +6,12 @@ except as a quoted literal where an engine takes no parameters. Pure.
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from metnos.core.clock import from_text, to_text
 from metnos.grimoire import content
-from metnos.grimoire.affect import Pad
+from metnos.grimoire.affect import NEUTRAL, Pad
 from metnos.grimoire.episode import Episode, Mark, Provenance, Scope, Verdict, Viewer, Where
 
 PAYLOAD_BYTES = 1024 * 1024  # of one episode: four times what medium memory keeps of a step
@@ -21,7 +22,10 @@ COLUMNS = (
     *("bloodstain", "text", "payload"),
 )
 LIST = ", ".join(COLUMNS)
-BRIEF = COLUMNS[:-1]  # all but the payload, which may be long
+OUTLINE = (
+    *("seq", "id", "ts", "sender", "session", "provenance", "curiosity", "pleasure", "arousal", "dominance"),
+    *("importance", "used_at", "pinned", "bloodstain", "text"),
+)
 
 Row = tuple[Any, ...]
 
@@ -29,6 +33,24 @@ Row = tuple[Any, ...]
 _SCOPES, _VERDICTS = {str(each): each for each in Scope}, {str(each): each for each in Verdict}
 _PROVENANCES = {str(each): each for each in Provenance}
 _NO_TAGS = "[]"
+
+
+class Outline(NamedTuple):
+    """What of an episode decides whether it is recalled, and in which place: without what may be long, but its text."""
+
+    seq: int
+    id: str
+    ts: datetime
+    sender: str
+    session: str
+    provenance: Provenance
+    curiosity: float
+    pad: Pad
+    importance: float | None
+    used_at: datetime | None
+    pinned: bool
+    bloodstain: bool
+    text: str
 
 
 class Condition(NamedTuple):
@@ -65,17 +87,17 @@ def to_row(each: Episode, seq: int) -> Row:
 
 
 def from_row(row: Sequence[Any]) -> Episode:
-    """The inverse of `to_row`; of a row of `BRIEF` an episode whose payload is empty."""
+    """The inverse of `to_row`."""
     seq, key, ts, source, kind, sender, session, scope, domain, tags, provenance, curiosity = row[:12]
     pleasure, arousal, dominance, importance, verdict, replays, used, used_at, pinned, bloodstain = row[12:22]
-    text, *payload = row[22:]
+    text, payload = row[22:]
     return Episode(
         id=key,
         ts=from_text(ts),
         text=text,
         source=source,
         kind=kind,
-        payload=json.loads(payload[0]) if payload else {},
+        payload=json.loads(payload),
         sender=sender,
         session=session,
         scope=_SCOPES[scope],
@@ -92,6 +114,17 @@ def from_row(row: Sequence[Any]) -> Episode:
         pinned=bool(pinned),
         bloodstain=bool(bloodstain),
         seq=seq,
+    )
+
+
+def outline(row: Sequence[Any]) -> Outline:
+    """Of a row in the order of `OUTLINE`."""
+    seq, key, ts, sender, session, provenance, curiosity, pleasure, arousal, dominance, *rest, text = row
+    importance, used_at, pinned, bloodstain = rest
+    return Outline(
+        *(seq, key, from_text(ts), sender, session, _PROVENANCES[provenance], curiosity),
+        Pad(pleasure, arousal, dominance) if pleasure or arousal or dominance else NEUTRAL,
+        *(importance, None if used_at is None else from_text(used_at), bool(pinned), bool(bloodstain), text),
     )
 
 

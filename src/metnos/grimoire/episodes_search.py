@@ -141,7 +141,7 @@ def _looked_up(db: Database, found: Found, condition: Condition, count: int) -> 
         sql = f"SELECT seq, id FROM episodes NOT INDEXED WHERE seq IN ({rows.marks(len(part))})"  # noqa: S608 -- ours
         if condition.sql:
             sql += f" AND {condition.sql}"
-        known = dict(db.query(sql, (*(key for key, _ in part), *condition.values)))
+        known: dict[int, str] = dict(db.query(sql, (*(key for key, _ in part), *condition.values)))
         hits += [Hit(known[key], score) for key, score in part if key in known]
         start, many = start + many, _CHUNK
     return hits[:count]

@@ -22,6 +22,7 @@ from metnos.grimoire import episodes_rows as rows
 from metnos.grimoire import episodes_search as searching
 from metnos.grimoire.episode import Episode, Hit, Mark, Where
 from metnos.grimoire.episodes import ANY
+from metnos.grimoire.episodes_rows import Outline
 from metnos.grimoire.episodes_schema import MIGRATIONS
 from metnos.grimoire.episodes_search import HAS_TAG
 from metnos.grimoire.vectors import VectorSearch
@@ -42,14 +43,15 @@ _SPACE = "model, version, preprocess_hash, dim"
 _INSERT = f"INSERT INTO episodes (embedded, {rows.LIST}) VALUES (?, {rows.marks(len(rows.COLUMNS))})"  # noqa: S608
 _VECTOR = "INSERT INTO vectors (episode, space, made, vector) VALUES (?, ?, ?, ?)"
 _IDS = "(SELECT value FROM json_each(?))"
-_BRIEF = ", ".join(rows.BRIEF)
+_OUTLINE = ", ".join(rows.OUTLINE)
 _BESIDE = """SELECT * FROM (SELECT seq FROM episodes n
     WHERE n.session = one.session AND n.session <> '' AND n.seq {0} one.seq ORDER BY n.seq {1} LIMIT ?)"""
 # For each of the ids one look into the index of sessions to either side.
-_AROUND = f"""SELECT one.id, {", ".join(f"other.{name}" for name in rows.BRIEF)}
-    FROM (SELECT DISTINCT value FROM json_each(?)) asked CROSS JOIN episodes one ON one.id = asked.value
-    CROSS JOIN episodes other ON other.seq IN ({_BESIDE.format("<", "DESC")} UNION ALL {_BESIDE.format(">", "ASC")})
-    ORDER BY other.seq"""  # noqa: S608 -- our own words
+_AROUND = f"""SELECT key, at, ({{}}), {_OUTLINE} FROM (
+        SELECT one.id AS key, one.seq AS at, other.seq AS place
+        FROM (SELECT DISTINCT value FROM json_each(?)) asked CROSS JOIN episodes one ON one.id = asked.value
+        CROSS JOIN episodes other ON other.seq IN ({_BESIDE.format("<", "DESC")} UNION ALL {_BESIDE.format(">", "ASC")})
+    ) CROSS JOIN episodes ON seq = place ORDER BY seq"""  # noqa: S608 -- our own words
 
 
 class SqliteEpisodes:
@@ -134,10 +136,14 @@ class SqliteEpisodes:
         row = self._db.first(f"SELECT {_SPACE} FROM spaces WHERE current = 1")  # noqa: S608 -- our own words
         return None if row is None else Space(*row)
 
-    def get(self, ids: Sequence[str], *, payload: bool = True) -> list[Episode]:
-        columns = rows.LIST if payload else _BRIEF
-        found = self._db.query(f"SELECT {columns} FROM episodes WHERE id IN {_IDS}", (_listed(ids),))  # noqa: S608
+    def get(self, ids: Sequence[str]) -> list[Episode]:
+        found = self._db.query(f"SELECT {rows.LIST} FROM episodes WHERE id IN {_IDS}", (_listed(ids),))  # noqa: S608
         known = {row[1]: rows.from_row(row) for row in found}
+        return [known[each] for each in ids if each in known]
+
+    def outlines(self, ids: Sequence[str]) -> list[Outline]:
+        found = self._db.query(f"SELECT {_OUTLINE} FROM episodes WHERE id IN {_IDS}", (_listed(ids),))  # noqa: S608
+        known = {row[1]: rows.outline(row) for row in found}
         return [known[each] for each in ids if each in known]
 
     def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
@@ -163,11 +169,21 @@ class SqliteEpisodes:
         sql = f"SELECT {rows.LIST} FROM episodes WHERE {' AND '.join(parts) or '1'} ORDER BY seq {order} LIMIT ?"  # noqa: S608
         return [rows.from_row(row) for row in self._db.query(sql, values)]
 
-    def around(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Episode]]:
-        found: dict[str, list[Episode]] = {}
-        for key, *row in self._db.query(_AROUND, (_listed(ids), before, after)):
-            found.setdefault(key, []).append(rows.from_row(row))
-        return found
+    def around(
+        self, ids: Sequence[str], before: int, after: int, where: Where = ANY
+    ) -> dict[str, list[tuple[int, Outline]]]:
+        condition = rows.condition(where, has_tag=HAS_TAG)
+        values: tuple[Value, ...] = (*condition.values, _listed(ids), before, after)
+        found = self._db.query(_AROUND.format(condition.sql or "1"), values)
+        beside: dict[tuple[str, int], list[int]] = {}
+        for key, at, _, seq, *_ in found:
+            beside.setdefault((key, at), []).append(seq)
+        fit = {(row[0], row[3]): rows.outline(row[3:]) for row in found if row[2]}
+        made = {
+            key: [(far, fit[key, seq]) for far, seq in contract.distances(at, seqs) if (key, seq) in fit]
+            for (key, at), seqs in beside.items()
+        }
+        return {key: each for key, each in made.items() if each}
 
     def count(self, where: Where = ANY) -> int:
         condition = rows.condition(where, has_tag=HAS_TAG)

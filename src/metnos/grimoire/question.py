@@ -31,7 +31,7 @@ fa fatto fu gli ha hai hanno ho i il in io l la le lei lo loro lui ma mai me mi 
 nella nelle nello no noi non nostra nostro o ogni per perche piu po puo qual quale quali qualche qualcosa qualcuno
 quando quanta quante quanti quanto quel quella quelle quelli quello questa queste questi questo ricorda ricordi sai se
 sei si sia sono sta stato stata su sua sue sugli sui sul sulla sulle sullo suo suoi te ti tra tu tua tue tuo tuoi
-tutti tutto un una uno vi voi c d dell all nell sull quell dall cos quest
+tutti tutto un una uno vi voi c d dell all nell sull quell dall cos quest com dov quand quant
 """
 FUNCTION_WORDS = frozenset(_ENGLISH.split()) | frozenset(_ITALIAN.split())
 
@@ -173,11 +173,11 @@ def names(text: str) -> tuple[str, ...]:
 
 def proper(text: str) -> tuple[str, ...]:
     """Names beyond doubt: not at the start of a sentence, no abbreviation, and not where nearly every word is so."""
-    found = [match for match in _NAME.finditer(text) if not match[0].isupper()]
-    if len(found) > _CAPITALS * len(_WORD.findall(text)):
+    sure = [match[0] for match in _NAME.finditer(text) if not _BEGINS.search(text[: match.start()])]
+    if len(sure) > _CAPITALS * len(_WORD.findall(text)):
         return ()
-    sure = (folded(match[0]) for match in found if not _BEGINS.search(text[: match.start()]))
-    return tuple(dict.fromkeys(name for name in sure if name not in FUNCTION_WORDS))
+    found = (folded(name) for name in sure if not name.isupper())
+    return tuple(dict.fromkeys(name for name in found if name not in FUNCTION_WORDS))
 
 
 def spans(text: str, now: datetime) -> list[Span]:

@@ -22,6 +22,7 @@ from metnos.grimoire import recall_rules as rules_of
 from metnos.grimoire.affect import NEUTRAL, Pad
 from metnos.grimoire.episode import Episode, Mark, Viewer, Where
 from metnos.grimoire.episodes import Episodes
+from metnos.grimoire.episodes_rows import Outline
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.facts_find import Found
 from metnos.grimoire.facts_rows import Which
@@ -102,7 +103,7 @@ class Recollection:
 class _Gathered:
     """Candidates from one store, and how each was found."""
 
-    of: dict[str, Episode | Fact]
+    whole: Callable[[Sequence[str]], Sequence[Episode | Fact]]  # what is chosen in the end; it may be gone by then
     candidates: list[Candidate]
     words: dict[str, float]
     cosines: dict[str, float]
@@ -144,7 +145,7 @@ class Recall:
         known = None
         if self._facts is not None and facts > 0:
             known = self._gather_facts(question, self._fitting(vector, self._facts.space, notes), viewer)
-        found = self._whole(self._ordered(question, gathered, count))
+        found = self._ordered(question, gathered, count)
         taught = () if known is None else self._ordered(question, known, facts)
         if not found and not taught:
             notes.append(NOTHING)
@@ -185,30 +186,24 @@ class Recall:
         found_by = _found_by({"words": words, "meaning": cosines, "time": timed})
         words = timed | words
         best = [*list(words)[: rules.seeds * 2 // 3], *list(cosines)[: rules.seeds // 3]]
-        of = {each.id: each for each in store.get(list(found_by), payload=False)}
+        of = {each.id: each for each in store.outlines(list(found_by))}
         beside = _next_to(of.values(), rules)
         known = Counter(one for one, _ in beside)
         every = len(rules.before) + len(rules.after)
         # Not of what stands alone, nor of what all neighbours are known of already.
         seeds = [seed for seed in dict.fromkeys(best) if seed in of and of[seed].session and known[seed] < every]
-        around = store.around(seeds, len(rules.before), len(rules.after)) if seeds else {}
+        around = store.around(seeds, len(rules.before), len(rules.after), where) if seeds else {}
         for seed in seeds:
-            for distance, each in _distances(of[seed], around.get(seed, ())):
-                if rules_of.satisfies(each, where):
-                    if each.id not in of:
-                        of[each.id] = each
-                        found_by[each.id] = ["neighbour"]
-                    beside[seed, each.id] = distance
-                    beside[each.id, seed] = -distance
+            for distance, each in around.get(seed, ()):
+                if each.id not in of:
+                    of[each.id] = each
+                    found_by[each.id] = ["neighbour"]
+                beside[seed, each.id] = distance
+                beside[each.id, seed] = -distance
         vectors = {} if vector is None else store.vectors_of(list(of))
         cosines |= _cosines(vectors, vector, cosines)
         candidates = [_of_episode(each) for each in of.values()]
-        return _Gathered(dict(of), candidates, words, cosines, vectors, beside, found_by)
-
-    def _whole(self, found: Sequence[Memory]) -> tuple[Memory, ...]:
-        """The chosen few with their payloads, which were not read of all that might have been chosen."""
-        whole = {each.id: each for each in self._episodes.get([memory.id for memory in found])}
-        return tuple(replace(each, of=whole[each.id]) for each in found if each.id in whole)
+        return _Gathered(store.get, candidates, words, cosines, vectors, beside, found_by)
 
     def _in_time(self, asked: str, where: Where) -> dict[str, float]:
         if asked:
@@ -231,7 +226,8 @@ class Recall:
         found_by = _found_by({"words": words, "meaning": cosines})
         vectors = {} if vector is None else store.vectors_of(list(of))
         cosines |= _cosines(vectors, vector, cosines)
-        return _Gathered(dict(of), [_of_fact(each) for each in of.values()], words, cosines, vectors, {}, found_by)
+        candidates = [_of_fact(each) for each in of.values()]
+        return _Gathered(lambda ids: [of[key] for key in ids], candidates, words, cosines, vectors, {}, found_by)
 
     # -- ordering
 
@@ -249,14 +245,11 @@ class Recall:
             count,
             self._rules,
         )
+        whole = {each.id: each for each in gathered.whole([candidates[place].id for place, _ in chosen])}
         return tuple(
-            Memory(
-                gathered.of[candidates[place].id],
-                seen[places[place]],
-                made,
-                tuple(gathered.found_by[candidates[place].id]),
-            )
+            Memory(whole[key], seen[places[place]], made, tuple(gathered.found_by[key]))
             for place, made in chosen
+            if (key := candidates[place].id) in whole
         )
 
 
@@ -270,7 +263,7 @@ def _cosines(vectors: "dict[str, Vector]", vector: "Vector | None", known: Mappi
     return dict(zip(keys, (np.stack([vectors[key] for key in keys]) @ vector).tolist(), strict=True))
 
 
-def _of_episode(each: Episode) -> Candidate:
+def _of_episode(each: Outline) -> Candidate:
     """What nobody judged yet is as important as it was surprising; what is pinned could not be more."""
     judged = each.curiosity if each.importance is None else each.importance
     return Candidate(
@@ -329,9 +322,9 @@ def _within(where: Where, since: datetime | None, until: datetime | None) -> Whe
 # -- neighbours
 
 
-def _next_to(found: Iterable[Episode], rules: Rules) -> dict[tuple[str, str], int]:
+def _next_to(found: Iterable[Outline], rules: Rules) -> dict[tuple[str, str], int]:
     """Who of those found stands beside whom, as far as the order of taking in tells."""
-    sessions: dict[str, list[Episode]] = {}
+    sessions: dict[str, list[Outline]] = {}
     for each in found:
         if each.session:
             sessions.setdefault(each.session, []).append(each)
@@ -346,12 +339,3 @@ def _next_to(found: Iterable[Episode], rules: Rules) -> dict[tuple[str, str], in
                 beside[one.id, other.id] = distance
                 beside[other.id, one.id] = -distance
     return beside
-
-
-def _distances(seed: Episode, around: Sequence[Episode]) -> list[tuple[int, Episode]]:
-    earlier = [each for each in around if each.seq < seed.seq]
-    later = [each for each in around if each.seq > seed.seq]
-    return [
-        *((-distance, each) for distance, each in enumerate(reversed(earlier), 1)),
-        *((distance, each) for distance, each in enumerate(later, 1)),
-    ]

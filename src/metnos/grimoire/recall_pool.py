@@ -6,6 +6,10 @@ store: the store's own scores say it, as the least squares over what was found b
 with the neighbours, as far as it stands out from what merely shares a word. Both go from 0 to 1 over the candidates and
 are mixed; the further the nearest one stands out, the more meaning counts.
 
+Whether there is an answer at all is told by what can be compared between questions: which share of the words is in one
+place, how far that place is ahead of what chance brings, how near the nearest is, and whether anything that is named
+was ever heard of (`recall_rules.evidence`).
+
 Does not guarantee a score that can be compared between two questions: only `Signals.coverage` and `nearness` can.
 """
 
@@ -142,7 +146,7 @@ def _by_words(question: Question, pool: Pool, near: "Floats", rules: Rules) -> _
     seen = counts + near @ counts
     scores = _saturated(seen, lengths + near @ lengths, rules) @ weights
     best, total = np.sort(scores)[::-1], max(weights.sum(), 1e-9)
-    # Where hardly anything shares a word, the tenth is what chance would make it: ln 10 less than a word that came once.
+    # Where hardly anything shares a word, the tenth has what chance gives it: ln 10 less than a word that came once.
     tenth = best[rules.among - 1] if len(best) >= rules.among else 0.0
     ahead = best[0] - max(tenth, weights.max() - math.log(rules.among))
     return _Said(

@@ -14,8 +14,8 @@ Every factor lies in [0, 1]:
 Rules: the three other factors never bring in what is not relevant. Place by place, only those are compared whose
 relevance is within `Rules.band` of the best one left, or that supersede it: later, alike, and about what was asked.
 Among them the four factors, less likeness to what was chosen already, decide. What does not pass the floor is not
-there: a question that nothing answers gets nothing, and one that perhaps nothing answers gets only a few. Where a memory comes from discounts it, and what ended badly counts
-a fifth more.
+there: a question that nothing answers gets nothing, and one that may have no answer gets only a few memories. Where a
+memory comes from discounts it, and what ended badly counts a fifth more.
 
 Does not guarantee that what passes the floor answers the question: words and meaning are all it sees.
 """
@@ -100,7 +100,7 @@ class Rules:
     unknown: float = 0.40  # against it, where something is named and none of it was ever heard of: as much again
     answers_nearness: float = 4.5  # deviations nearer than usual at which meaning alone is enough,
     nearness: float = 3.0  # and from which on it counts: about what the nearest of a hundred has by chance
-    coverage: float = 0.10  # a candidate must have so much of the words, or be that near
+    coverage: float = 0.05  # a candidate must have so much of the words, or be that near
     unsure: float = 0.50  # up to here it may well be no answer: only the best few are given
     few_answers: int = 5
     # Of fewer than twenty nothing usual can be told; sentence encoders give unrelated texts about this cosine.

@@ -111,7 +111,7 @@ def equal(compiled: Compiled, bench: Bench) -> str:
             followed = follow(compiled.form, manifest.validate_args(args), run.answers)
         except ExecutorFailed as error:
             return f"it does not take what turn {run.turn} was asked with: {error.what}"
-        problem = _differs(compiled.form, run, followed) or _plays(executor, args, run, followed, bench)
+        problem = _differs(compiled.form, run, followed) or _plays(executor, compiled.form, run, bench)
         if problem:
             return f"it does not do what turn {run.turn} did: {problem}"
     return ""
@@ -137,11 +137,13 @@ def _differs(form: Form, run: Run, followed: Followed) -> str:
     return ""
 
 
-def _plays(executor: Executor, args: Mapping[str, Any], run: Run, followed: Followed, bench: Bench) -> str:
+def _plays(executor: Executor, form: Form, run: Run, bench: Bench) -> str:
     """Whether the code does what the rules say, in the sandbox, with the parts answering as they did."""
+    args = recorded.placed(form, form.arguments_of(run))
+    followed = follow(form, executor.manifest.validate_args(args), run.answers)
     expected: dict[str, Any] = {"expect_error": followed.error} if followed.error else {"expect": followed.reply}
     calls = list(recorded.calls_of(followed, run.answers))
-    test = BirthTest.model_validate({"name": run.turn, "args": dict(args), "calls": calls, **expected})
+    test = BirthTest.model_validate({"name": run.turn, "args": args, "calls": calls, **expected})
     tried = birth.attempt(executor, test, bench.pool, bench.settings)
     if tried.problem or tried.outcome is None:
         return tried.problem or "it could not be called"

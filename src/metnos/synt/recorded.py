@@ -31,7 +31,7 @@ _TEXT = 160  # characters of one text
 _LARGEST = 16 * 1024  # bytes of one test: beyond it says more of the owner than of the executor
 _FAILURE = {"item": "one of them", "kind": "unreadable", "message": "it could not be read"}
 _MORE = 7  # entries that are there and not given, in a test about that
-_BOX, _HOME = "{box}", "~/"
+_BOX = "{box}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _scene(form: Form, run: Run, home: str) -> Scene:
                for each in run.answers]  # fmt: skip
     # What never came to be called is never asked for: an answer must stand there all the same.
     answers += [Answer(_empty(part.manifest)) for part in form.parts[len(answers) :]]
-    return Scene(str(_boxed(name, home)), _tilde(form, args) if home else args, tuple(answers))
+    return Scene(str(_boxed(name, home)), placed(form, args) if home else args, tuple(answers))
 
 
 def _indexes(form: Form) -> Iterator[int]:
@@ -159,15 +159,18 @@ def _boxed(value: Any, home: str) -> Any:
     return [_boxed(each, home) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _tilde(form: Form, args: Mapping[str, Any]) -> dict[str, Any]:
-    """``~`` is the box too; only in what is a place for certain, and for every part that takes it."""
-    return {own: _home(value) if own in form.places else value for own, value in args.items()}
+def placed(form: Form, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Paths as a test has them, whole: ``~`` and the folder where it is asked are the box."""
+    return {own: _place(value) if own in form.places else value for own, value in args.items()}
 
 
-def _home(value: Any) -> Any:
+def _place(value: Any) -> Any:
     if isinstance(value, list):
-        return [_home(each) for each in value]
-    return f"{_BOX}/{value.removeprefix(_HOME)}" if isinstance(value, str) and value.startswith(_HOME) else value
+        return [_place(each) for each in value]
+    if not isinstance(value, str) or value.startswith(("/", _BOX)):
+        return value
+    below = value.removeprefix("~").strip("/")
+    return f"{_BOX}/{below}" if below else _BOX
 
 
 def _call(made: Mapping[str, Any]) -> dict[str, Any]:

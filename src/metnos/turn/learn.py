@@ -77,10 +77,12 @@ def plan_data(plan: Plan, last: str) -> dict[str, Any]:
 
 
 def _planning(scratch: Scratch) -> dict[str, Any]:
-    """How the plan came about: how long it took, and what fast paths said."""
+    """How the plan came about: how long it took, what fast paths said, and what could be chosen by way of exception."""
     found: dict[str, Any] = {"ms": round(scratch.plan_ms, 3)}
     if scratch.shortcut is not None:
         found["fast"] = scratch.shortcut.data() | {"fell_back": scratch.fell_back}
+    if scratch.explored:
+        found["explored"] = scratch.explored
     return found
 
 

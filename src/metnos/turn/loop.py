@@ -145,8 +145,8 @@ class Turns:
         self._begin(request)
         with self._closing(scratch) as close:
             yield Started(request.id)
-            kit = self._parts.toolbox.kit()
-            scratch.tools = kit.tools
+            kit = self._parts.toolbox.kit(request.id)
+            scratch.tools, scratch.explored = kit.tools, kit.explored
             self.recall(scratch)
             purse = self._parts.purses.open(request.id, scratch.calls)
             thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None

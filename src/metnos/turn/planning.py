@@ -111,7 +111,7 @@ class Planner:
 
     def _routed(self, scratch: Scratch, ranker: Ranker) -> Plan:
         request = scratch.request
-        router = Router(ranker, tuple(self.kit.tools.values()), home=self.home, exists=FilePath.exists)
+        router = Router(ranker, tuple(self.kit.shown.values()), home=self.home, exists=FilePath.exists)
         return router.route(
             request.text,
             now=request.asked,

@@ -43,7 +43,8 @@ class Scratch:
     """Everything a turn knows while it goes on."""
 
     request: Request
-    tools: Mapping[str, Tool] = field(default_factory=dict)  # what could be chosen from
+    tools: Mapping[str, Tool] = field(default_factory=dict)  # what is there, also what no planner is shown
+    explored: str = ""  # an executor that planners do not see, except this time
     slots: tuple[Slot, ...] = ()
     canonical: str = ""
     heard: Heard | None = None  # with its places as they were to be understood when it was asked
