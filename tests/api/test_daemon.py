@@ -23,8 +23,8 @@ from metnos.turn.request import Request
 from support import metnos
 
 JOBS = [
-    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "conversations"),
-    *("uses", "undo", "executors", "audit", "backup"),
+    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "selection"),
+    *("conversations", "uses", "undo", "executors", "audit", "backup"),
 ]
 SLEEP = """
 import time

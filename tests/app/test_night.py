@@ -19,8 +19,8 @@ from metnos.night.records import State
 from turn.turning import take
 
 JOBS = [
-    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "conversations"),
-    *("uses", "undo", "executors", "audit", "backup"),
+    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "selection"),
+    *("conversations", "uses", "undo", "executors", "audit", "backup"),
 ]
 
 

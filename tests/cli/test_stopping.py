@@ -21,6 +21,7 @@ from metnos.app import App
 from metnos.cli import FINE, INTERRUPTED, main
 from metnos.cli.stopping import Stopping
 from metnos.core.workspace import Workspace
+from metnos.grimoire.capture import note
 from metnos.grimoire.episode import Episode, Verdict, Where
 from metnos.grimoire.fact import Standing
 from metnos.grimoire.reports import Reports
@@ -155,6 +156,63 @@ def test_a_dream_is_stopped_and_goes_on_and_nothing_is_dreamt_twice(spaces: list
     assert after.dreams == 1
     assert {after.replays[each] - count for each, count in before.replays.items()} == {0, 1}
     assert len({fact[:2] for fact in after.facts}) == len(after.facts) > len(before.facts)
+
+
+def grown(space: Workspace, count: int) -> None:
+    """As many notes more."""
+    app = App.open(space)
+    made = [
+        note(f"the {number}th jar is on shelf {number % 7}", f"N{number:06}", app.clock.now())
+        for number in range(count)
+    ]
+    app.grimoire.episodes.add(made, None, None)
+    app.close()
+
+
+def test_an_export_that_is_stopped_leaves_nothing_and_an_import_goes_on(
+    spaces: list[Workspace], tmp_path: Path
+) -> None:
+    full, other = spaces
+    grown(full, 3000)
+    target = tmp_path / "out"
+    code, said = typed(full, "memory", "export", str(target), until="written: 500 of ")
+    assert (code, "nothing was written" in said) == (INTERRUPTED, True)
+    assert not list(tmp_path.glob("*out*"))
+    assert typed(full, "memory", "export", str(target))[0] == FINE
+    code, said = typed(other, "memory", "import", str(target), until="taken in: 500 of ", then=signal.SIGTERM)
+    assert (code, "goes on" in " ".join(said.split())) == (INTERRUPTED, True)
+    assert 240 < len(ids(other)) < 3240
+    assert typed(other, "memory", "import", str(target))[0] == FINE
+    assert ids(other) == ids(full)
+
+
+def test_embedding_anew_and_moving_go_on_after_a_signal(spaces: list[Workspace]) -> None:
+    space = spaces[0]
+    grown(space, 3000)
+    app = App.open(space)
+    app.set_setting("embed.kind", "builtin")
+    app.close()
+    code, said = typed(space, "memory", "reembed", until="embedded: 256 of ")
+    assert (code, "metnos memory reembed" in " ".join(said.split())) == (INTERRUPTED, True)
+    app = App.open(space)
+    left = len(app.grimoire.episodes.missing_vectors(5000))
+    app.close()
+    assert 0 < left < 3240
+    code, said = typed(space, "memory", "reembed")
+    assert (code, f"Embedded: {left}." in said) == (FINE, True)
+    before = ids(space)
+    code, said = typed(space, "memory", "move", "lance", until="moved: 1000 of ", then=signal.SIGTERM)
+    assert (code, "metnos memory move lance" in " ".join(said.split())) == (INTERRUPTED, True)
+    assert ids(space) == before
+    assert typed(space, "memory", "move", "lance")[0] == FINE
+    assert ids(space) == before
+
+
+def ids(space: Workspace) -> list[str]:
+    app = App.open(space)
+    found = sorted(each.id for each in app.grimoire.episodes.select(Where(), count=5000))
+    app.close()
+    return found
 
 
 def test_json_is_nothing_but_json_also_on_a_terminal(spaces: list[Workspace]) -> None:

@@ -121,6 +121,7 @@ def test_real_steps_that_were_released_never_change() -> None:
         ("episodes.db", "0001_episodes"): "a1047f597ce0ebd577afa54e113d3173bea799ce556420ad834654afccf8225f",
         ("mnest.sqlite", "0003_ageing"): "f7d2cdd8488aa769616f4494e877e03d901e87b6fb3ca46211560656e2d5a908",
         ("mnest.sqlite", "0004_fast_paths"): "5f3f47415577d1bb022684ad18d1c0660f4f99463205d63e16b05e9e62295570",
+        ("mnest.sqlite", "0005_fitness"): "fb73077aa0080fe3005fac37fbd7fb70dfe11b051553888db604974cbd2db504",
         (
             "multi_tool_paths.sqlite",
             "0001_multi_tool_paths",

@@ -31,6 +31,7 @@ from metnos.law.audit_line import Entry
 from metnos.law.inbox import Item
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.mnestome import proto
+from metnos.night.jobs import Stop, never
 from metnos.store.compact import compact
 
 if TYPE_CHECKING:
@@ -41,9 +42,14 @@ MOVED = "memory moved"
 CURATOR = Principal(Channel.NIGHT, "curator", Autonomy.READ_ONLY)
 
 _TYPED = re.compile(r"(?m)^(?=# )")  # where an entry of the chat's history begins; what was typed begins with a +
+_TEXTS = 256  # that are embedded between two looks whether to stop
 _PART = 1 << 20  # characters that are looked at together
 
 Progress = Callable[[int, int], None]
+
+
+def _quiet(_done: int, _of: int) -> None:
+    """For whoever does not watch."""
 
 
 # -- long memory
@@ -202,15 +208,14 @@ def _has(path: Path, words: str) -> bool:
 # -- out and in again
 
 
-def export(app: "App", target: Path) -> dict[str, int]:
-    """Everything that is remembered, in one file."""
-    return _exchange(app).export(target)
+def export(app: "App", target: Path, progress: Progress = _quiet, stop: Stop = never) -> dict[str, int]:
+    """Everything that is remembered, in one file; nothing, and no file, if it was stopped."""
+    return _exchange(app).export(target, progress, stop)
 
 
-def take_in(app: "App", source: Path) -> Taken:
+def take_in(app: "App", source: Path, progress: Progress = _quiet, stop: Stop = never) -> Taken:
     """What such a file holds, as far as it is not there."""
-    _exchange(app).check(source)
-    return _exchange(app).take_in(source)
+    return _exchange(app).take_in(source, progress, stop)
 
 
 def _exchange(app: "App") -> Exchange:
@@ -256,19 +261,21 @@ def feeling(pad: Pad) -> str:
 # -- another engine, another embedder
 
 
-def move(app: "App", engine: str, progress: Progress) -> episodes_move.Moved:
-    """Keep episodes in another engine from now on."""
+def move(app: "App", engine: str, progress: Progress = _quiet, stop: Stop = never) -> episodes_move.Moved:
+    """Keep episodes in another engine from now on; if it was stopped, once more goes on."""
     app.grimoire.episodes.close()
     with app.audit.act(Entry(MOVED, {"engine": engine})):
-        moved = episodes_move.move(app.workspace.episodes, engine, app.clock, tell=progress)
-        app.set_setting("memory.engine", engine)
+        moved = episodes_move.move(app.workspace.episodes, engine, app.clock, tell=progress, stop=stop)
+        if moved.done:
+            app.set_setting("memory.engine", engine)
     return moved
 
 
-def embed_anew(app: "App", progress: Progress, *, again: bool) -> reembed.Moved:
+def embed_anew(app: "App", progress: Progress = _quiet, stop: Stop = never, *, again: bool) -> reembed.Moved:
     """Embed everything with the embedder of the settings; nothing changes before all of it is done.
 
-    Where it is the one that made what is there, and has not drifted, only what has no vector yet is embedded.
+    If it was stopped, ``switched`` is false, and once more goes on. Where it is the one that made what is there, and
+    has not drifted, only what has no vector yet is embedded.
     """
     embedder = app.embedder
     if embedder is None:
@@ -281,10 +288,15 @@ def embed_anew(app: "App", progress: Progress, *, again: bool) -> reembed.Moved:
         app.clock,
         again=again or not grimoire.health.writable(),
         progress=progress,
+        stop=stop,
     )
     if not moved.switched:
         return moved
     if moved.of:
         grimoire.health.keep(embedder)
         Reports(grimoire.db, app.clock).add("migration", {"space": asdict(embedder.space), "embedded": moved.embedded})
-    return replace(moved, embedded=moved.embedded + grimoire.embed_missing(embedder, sys.maxsize))
+    done, of = 0, sum(len(store.missing(sys.maxsize)) for store in grimoire.vectored.values())
+    while done < of and not stop() and (more := grimoire.embed_missing(embedder, _TEXTS)):
+        done += more
+        progress(min(done, of), of)
+    return replace(moved, done=done, of=of, embedded=moved.embedded + done, switched=done >= of)

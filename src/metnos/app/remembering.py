@@ -328,7 +328,8 @@ def curate(app: "App", watcher: Watcher = NOBODY, *, now: bool = False) -> Done:
     counts, message = dict[str, int](), ""
     try:
         if reembed.unfinished(app.workspace.memory) and app.embedder is not None:
-            keeping.embed_anew(app, lambda *_: None, again=False)  # somebody began it, and was interrupted
+            step = partial(watcher.progress, "embedding")
+            keeping.embed_anew(app, step, watcher.stop, again=False)  # somebody began it, and was interrupted
         embedder = _worked_out(app, watcher)
     except ModelError:
         embedder = None  # the check of the embedder says so; words are enough to learn from

@@ -10,7 +10,7 @@ from metnos.cli import FINE, INTERRUPTED, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, json_option, note, print_json, say
 from metnos.cli.progress import Counting
-from metnos.cli.stopping import watched
+from metnos.cli.stopping import Stopping, watched
 from metnos.core.clock import to_text
 from metnos.core.errors import StoreBusy, UsageError
 from metnos.grimoire.curator_rules import RULES
@@ -93,52 +93,69 @@ def _counted(name: str, number: int) -> str:
 @click.command(name="export")
 @click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
 @click.pass_obj
-def export(choice: Choice, target: Path) -> None:
+def export(choice: Choice, target: Path) -> int:
     """Write everything that is remembered into one file TARGET (compressed if its name ends in .zst)."""
     if not target.name:
         raise UsageError("no file was named", fix="Say where to: metnos memory export FILE")
-    done = keeping.export(open_app(choice), target)
+    app = open_app(choice)
+    with Stopping() as stopping, Counting("written") as counting:
+        done = keeping.export(app, target, counting.step, stopping)
+    if stopping() and not done:
+        note("it was stopped; nothing was written")
+        return INTERRUPTED
     done.pop("barred", None)  # a list, which is there or not
     click.echo(f"Written to {target}: {told(done)}")
+    return FINE
 
 
 @click.command(name="import")
 @click.argument("source", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.pass_obj
-def import_(choice: Choice, source: Path) -> None:
+def import_(choice: Choice, source: Path) -> int:
     """Take in what `metnos memory export` wrote. What is there stays; what is new is believed no more than it was."""
-    counts = keeping.take_in(open_app(choice), source).counts()
+    app = open_app(choice)
+    with Stopping() as stopping, Counting("taken in") as counting:
+        done = keeping.take_in(app, source, counting.step, stopping)
+    counts = done.counts()
     counts.pop("barred", None)  # a list, which is there or not
     click.echo(f"Taken in: {told(counts) or 'nothing'}")
+    return FINE if done.whole else _stopped("the same command")
 
 
 @click.command()
 @click.argument("engine", type=click.Choice(["sqlite", "lance"]))
 @click.pass_obj
-def move(choice: Choice, engine: str) -> None:
+def move(choice: Choice, engine: str) -> int:
     """Keep episodes in another ENGINE: sqlite, the default, or lance. Everything moves, nothing is lost on the way."""
     app = open_app(choice)
     if app.settings.memory.engine == engine:
         click.echo(f"Episodes are in {engine} already.")
-        return
-    with Counting("moved") as counting:
-        keeping.move(app, engine, counting.step)
+        return FINE
+    with Stopping() as stopping, Counting("moved") as counting:
+        moved = keeping.move(app, engine, counting.step, stopping)
+    if not moved.done:
+        click.echo(f"Copied: {counted(moved.count, 'episode')}. Until all of them are, nothing changes.")
+        return _stopped(f"metnos memory move {engine}")
     click.echo(f"Episodes are in {engine} now.")
+    return FINE
 
 
 @click.command()
 @click.option("--again", is_flag=True, help="Also if the embedder is the one that made what is there.")
 @click.pass_obj
-def reembed(choice: Choice, again: bool) -> None:
+def reembed(choice: Choice, again: bool) -> int:
     """Embed everything anew, with the embedder of the settings. Can be stopped, and goes on where it was."""
-    with Counting("embedded") as counting:
-        done = keeping.embed_anew(open_app(choice), counting.step, again=again)
+    app = open_app(choice)
+    with Stopping() as stopping, Counting("embedded") as counting:
+        done = keeping.embed_anew(app, counting.step, stopping, again=again)
     if not done.switched:
-        click.echo(f"Embedded: {done.done} of {done.of}. To go on: metnos memory reembed")
-    elif done.embedded:
+        click.echo(f"Embedded: {done.done} of {done.of}.")
+        return _stopped("metnos memory reembed")
+    if done.embedded:
         click.echo(f"Embedded: {done.embedded}. Everything is found by its meaning again.")
     else:
         click.echo("Everything is embedded by this embedder already. To do it all the same: --again")
+    return FINE
 
 
 @click.command()
@@ -187,6 +204,11 @@ def _unless_busy(done: Done) -> Done:
     if done.message == remembering.BUSY:
         raise StoreBusy("another process is learning or dreaming right now", fix="Wait until it is done, or stop it.")
     return done
+
+
+def _stopped(again: str) -> int:
+    note(f"it was stopped; what is done is kept, and this goes on with the rest: {again}")
+    return INTERRUPTED
 
 
 def _is_whole(done: Done) -> bool:

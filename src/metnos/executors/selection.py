@@ -35,7 +35,7 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a pass over all executors found. ``shown`` are those that had been hidden."""
+    """What a pass over all executors found. ``shown`` are those that had been hidden and can be chosen again."""
 
     hidden: tuple[Hidden, ...] = ()
     shown: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Selection:
             if (why := self._decline(entry, now, active)) is not None
         }
         new = tuple(each for each in wanted.values() if not _same(before.get(each.name), each))
-        gone = tuple(name for name in before if name not in wanted)
+        gone = [name for name in before if name not in wanted]
         if new or gone:
             with self._db.write() as tx:
                 tx.execute_many("DELETE FROM executor_hidden WHERE name = ?", [(name,) for name in gone])
@@ -75,8 +75,9 @@ class Selection:
                     "INSERT OR REPLACE INTO executor_hidden (name, digest, why, ts) VALUES (?, ?, ?, ?)",
                     [(each.name, each.digest, each.why, to_text(each.since)) for each in new],
                 )
-        extinct = [entry for entry in entries if self._is_extinct(entry, active)]
-        return Judged(new, gone, tuple(extinct))
+        shown = tuple(entry.name for entry in entries if entry.name in gone and entry.state in USABLE)
+        extinct = tuple(entry for entry in entries if self._is_extinct(entry, active))
+        return Judged(new, shown, extinct)
 
     def last(self, entry: index.Entry) -> datetime:
         """When an executor was last used, switched on or born."""

@@ -192,8 +192,8 @@ def marks(count: int) -> str:
 def _visible(viewer: Viewer) -> Condition:
     """The owner sees what is not bound to another session or sender; others only what is theirs or shared."""
     free = "scope IN ('owner', 'agent', 'shared')" if viewer.is_owner else "scope = 'shared'"
-    bound = "(scope = 'sender' AND sender = ?) OR (scope = 'session' AND session = ? AND session <> '')"
-    return Condition(f"({free} OR {bound})", (storable(viewer.sender), storable(viewer.session)))
+    bound = "sender = ? AND (scope = 'sender' OR (scope = 'session' AND session = ? AND session <> ''))"
+    return Condition(f"({free} OR ({bound}))", (storable(viewer.sender), storable(viewer.session)))
 
 
 def _quoted(text: str) -> str:

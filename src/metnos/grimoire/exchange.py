@@ -20,7 +20,8 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -58,6 +59,19 @@ _TABLES: Mapping[str, tuple[str, tuple[str, ...], str]] = {  # rows that are tak
 _FIX = "Nothing was changed. Take it out again from where it came: metnos memory export FILE"
 
 
+Progress = Callable[[int, int], None]
+Stop = Callable[[], bool]
+
+
+def quiet(_done: int, _of: int) -> None:
+    """For whoever does not watch."""
+
+
+def never() -> bool:
+    """For whoever does not stop it."""
+    return False
+
+
 class Exchange:
     """Takes one memory out and in."""
 
@@ -70,18 +84,23 @@ class Exchange:
 
     # -- out
 
-    def export(self, path: Path) -> dict[str, int]:
-        """Write everything into a file that is not there yet; how many of each kind."""
+    def export(self, path: Path, progress: Progress = quiet, stop: Stop = never) -> dict[str, int]:
+        """Write everything into a file that is not there yet; how many of each kind. Stopped, it leaves no file."""
         if path.exists():
             raise UsageError(f"{path} is there already", fix="Name another file.")
         staged = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         counted: Counter[str] = Counter()
+        of = self._episodes.count() + self._facts.count()
         try:
             files.create(staged, b"", mode=files.PRIVATE_FILE)
             with staged.open("wb") as raw:
                 with _packing(raw, path.suffix == ".zst") as out:
                     digest = hashlib.sha256()
                     for kind, value in self._everything():
+                        if counted.total() % _BATCH == 0:
+                            if stop():
+                                return {}
+                            progress(min(counted.total(), of), of)
                         line = lines.encoded(kind, value)
                         digest.update(line)
                         out.write(line)
@@ -136,11 +155,13 @@ class Exchange:
             counted[kind] += 1
         return dict(counted)
 
-    def take_in(self, path: Path) -> Taken:
-        """Take a file in; nothing of it, if anything is wrong with it."""
-        self.check(path)
+    def take_in(self, path: Path, progress: Progress = quiet, stop: Stop = never) -> Taken:
+        """Take a file in; nothing of it, if anything is wrong with it. Stopped, once more goes on."""
+        of = self.check(path).get("episode", 0)
         taking = Taking(self._episodes, self._facts, self._history)
-        taking.episodes(value for kind, value in self._read(path) if kind == "episode")
+        episodes = (value for kind, value in self._read(path) if kind == "episode")
+        if not taking.episodes(episodes, lambda done: progress(done, of), stop):
+            return replace(taking.taken(), whole=False)
         taking.rest((kind, value) for kind, value in self._read(path) if kind != "episode")
         return taking.taken()
 

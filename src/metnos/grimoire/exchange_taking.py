@@ -4,7 +4,7 @@ It is the one other writer of rejected patterns and of the mood, which it takes 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ class Taken:
     refused: int = 0
     held: int = 0
     without_vectors: int = 0
+    whole: bool = True  # false if it was stopped before its end
 
     def counts(self) -> dict[str, int]:
         """For the audit: names and numbers."""
@@ -57,12 +58,21 @@ class Taking:
         self._fresh: dict[str, Fact] = {}
 
     def taken(self) -> Taken:
-        return Taken(dict(+self._new), **{name: self._other[name] for name in _OTHERS})
+        known, refused, held, without_vectors = (self._other[name] for name in _OTHERS)
+        return Taken(dict(+self._new), known, refused, held, without_vectors)
 
     # -- episodes
 
-    def episodes(self, given: "Iterable[tuple[Episode, Vector | None, Space | None]]") -> None:
-        """Take episodes in, a batch at a time: what is there already is passed over, so a second run goes on."""
+    def episodes(
+        self,
+        given: "Iterable[tuple[Episode, Vector | None, Space | None]]",
+        progress: Callable[[int], None],
+        stop: Callable[[], bool],
+    ) -> bool:
+        """Take episodes in, a batch at a time: what is there already is passed over, so a second run goes on.
+
+        Says whether it came to the end.
+        """
         waiting: list[tuple[Episode, Vector | None, Space | None]] = []
         for episode, vector, space in given:
             fits = self._episodes.space in (None, space)
@@ -71,7 +81,11 @@ class Taking:
             if len(waiting) == _BATCH:
                 self._add(waiting)
                 waiting.clear()
+                progress(self._new["episode"] + self._other["known"])
+                if stop():
+                    return False
         self._add(waiting)
+        return True
 
     def _add(self, given: "Sequence[tuple[Episode, Vector | None, Space | None]]") -> None:
         """In the order of the file, so that neighbours stay neighbours; then the vectors of those that are new."""

@@ -170,7 +170,8 @@ def _counts(texts: Sequence[str], stems: Sequence[str]) -> "Floats":
     import numpy as np
 
     places = {each: place for place, each in enumerate(stems)}
-    starts = sorted({re.escape(each[:_PREFIX]) for each in stems})
+    # The last letter of a short stem may be another than the word's: *key* and *kei*.
+    starts = sorted({re.escape(each[: min(_PREFIX, max(1, len(each) - 1))]) for each in stems})
     pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(starts)})[^\W_]*")
     counts = np.zeros((len(texts), len(stems)))
     for row, text in enumerate(texts):

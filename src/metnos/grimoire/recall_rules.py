@@ -284,7 +284,8 @@ def may_see(episode: Episode, viewer: Viewer) -> bool:
     if episode.scope == Scope.SENDER:
         return episode.sender == viewer.sender
     if episode.scope == Scope.SESSION:
-        return bool(episode.session) and episode.session == viewer.session
+        theirs = episode.sender == viewer.sender  # whoever calls a conversation by the same name is somebody else
+        return theirs and bool(episode.session) and episode.session == viewer.session
     return viewer.is_owner or episode.scope == Scope.SHARED
 
 
