@@ -9,8 +9,8 @@ other in ``embedders/NAME/`` of the data folder is measured too.
 affect drawn by chance and a strong mood, so that nothing in them can help. What not answering costs, and how many
 questions are answered that nothing answers: `locomo_abstain`.
 
-The constants of recall were chosen with all five conversations of this file in view, the floor with the first and the
-third: these figures are not out of sample. Other conversations, named with ``--data``, are. Figures for each
+The constants of recall were chosen with all five conversations of this file in view: these figures are not out of
+sample. Other conversations, named with ``--data``, are. Figures for each
 conversation stand in the notes. Every figure is of what should not happen.
 """
 

@@ -54,7 +54,8 @@ def test_everything_that_lists_speaks_json() -> None:
     # These change one thing and say so in one line.
     assert without == {
         "config set", "config path", "completion", "executor new", "executor test", "executor sign", "executor rebuild",
-        "executor enable", "executor disable", "executor quarantine", "executor revoke", "executor panic",
+        "executor enable", "executor disable", "executor archive", "executor quarantine", "executor revoke",
+        "executor panic",
         "inbox approve", "inbox refuse", "inbox edit", "policy grant", "policy revoke",
         "memory add", "memory pin", "memory propose", "memory export", "memory import", "memory move", "memory reembed",
         "turns forget", "feedback", "mnestome export", "model use", "model get", "model key", "model test",

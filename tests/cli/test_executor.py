@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from executors.hands import mutator
+from executors.samples import write_sample
+from grimoire.traces import step
 from metnos.app import App
 from metnos.core.workspace import Workspace
+from metnos.executors import fitness
 from support import Ran, Say, metnos, on_a_terminal
 
 WRITE = """
@@ -57,6 +60,29 @@ class TestSeeing:
         assert "def run" not in shown
         assert "def run" in say("executor", "show", "delete_files", "--code").out
         assert data(say("executor", "show", "delete_files", "--json"))["manifest"]["reversal"] == "restore_trashed"
+
+    def test_show_says_what_it_is_worth_and_whether_planners_see_it(self, say: Say, root: Path) -> None:
+        app = App.open(Workspace(root))
+        write_sample(app.workspace.executors, "sample_lines")
+        digest = app.catalog.sign("sample_lines", "a test").digest
+        failed = step(1, "sample_lines", digest=digest, ok=False, kind="failed", gap_after=2, wall_ms=0)
+        for number in range(5):
+            fitness.record(app.catalog.db, f"T{number}", app.clock.now(), "sample lines", (failed,))
+        shown = say("executor", "show", "sample_lines").out
+        assert "-5.00 for: sample lines (5 uses)" in shown
+        assert "planners do not see it" not in shown
+        app.selection.judge(app.clock.now(), lambda _since: 0)
+        shown = say("executor", "show", "sample_lines").out
+        assert "planners do not see it: it mostly failed lately" in shown
+        found = data(say("executor", "show", "sample_lines", "--json"))
+        assert (found["hidden"], found["fitness"][0]["signals"]) == ("unfit", 5)
+        assert data(say("executor", "show", "find_files", "--json"))["fitness"] == []
+
+    def test_archive_puts_away_and_enable_brings_back(self, say: Say) -> None:
+        assert say("executor", "archive", "find_links", "--reason", "not now").out == "find_links: active → archived\n"
+        ran = say("executor", "run", "find_links", "--paths", "x")
+        assert (ran.code, "find_links is archived: not now" in ran.err) == (1, True)
+        assert say("executor", "enable", "find_links").out == "find_links: archived → active\n"
 
     def test_what_there_is_not(self, say: Say) -> None:
         ran = say("executor", "show", "find_fils")

@@ -31,6 +31,11 @@ def why(*line: str) -> Result:
     return CliRunner().invoke(commands.why, line, obj=Choice(None), help_option_names=["-h", "--help"])
 
 
+def test_what_could_be_chosen_by_way_of_exception_is_said(medium: Medium) -> None:
+    medium.close(trace("01AAA", plan={"kind": "steps", "explored": "count_headings"}))
+    assert "count_headings is hidden from planners, and could be chosen this once" in why().output
+
+
 def test_the_last_one_unless_another_is_named(medium: Medium) -> None:
     assert isinstance(why().exception, TurnError)
     medium.close(trace("01AAA"))

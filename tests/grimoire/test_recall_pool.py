@@ -122,11 +122,11 @@ def test_what_stands_out_is_an_answer_with_fewer_of_the_words() -> None:
 
 
 def test_where_an_answer_is_unsure_only_the_best_few_are_given() -> None:
-    texts = [f"harbour boat {at}" for at in range(20)]
+    texts = [f"harbour boat pier {at}" for at in range(20)]
     scores = dict.fromkeys(range(20), 4.0)
-    unsure = judged("Which harbour boat restaurant serves regatta crews?", apart(texts, scores))
+    unsure = judged("Which harbour boat pier restaurant serves regatta crews?", apart(texts, scores))
     assert sum(bool(each.passed) for each in unsure) == RULES.few_answers
-    assert all(each.passed for each in judged("Which harbour boat?", apart(texts, scores)))
+    assert all(each.passed for each in judged("Which harbour boat pier?", apart(texts, scores)))
 
 
 def test_accents_make_no_other_word() -> None:

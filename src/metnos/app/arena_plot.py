@@ -26,10 +26,10 @@ _NEUTRAL = "#8595a5"
 _OUT = (Place.DISABLED, Place.QUARANTINED, Place.ARCHIVED, Place.EXTINCT)
 _MEANINGS = (
     (Place.FIT, "fit: the gap shrinks"),
-    (Place.NEUTRAL, "neutral: not used for this"),
+    (Place.NEUTRAL, "neutral: not used"),
     (Place.UNFIT, "unfit: the gap grows"),
     (Place.HIDDEN, "hidden from planners"),
-    (Place.EXTINCT, "out: off, archived, extinct"),
+    (Place.EXTINCT, "out: off or extinct"),
 )
 
 

@@ -1,10 +1,11 @@
 """The night of a workspace: which jobs there are, in which order, and what they work with."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from metnos.app import ageing, learning, paths, remembering, selecting, turning
+from metnos.app import ageing, introspecting, learning, paths, remembering, selecting, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.night import backups, desktop, reminders
@@ -54,6 +55,11 @@ def jobs(app: App) -> tuple[Job, ...]:
         short("fast_paths", "judging fast paths", paths.nightly),
         short("multi_tool_promote", "looking for sequences that deserve an executor", paths.promote_pipelines),
         short("selection", "judging what executors are worth", selecting.job),
+        replace(
+            short("introspection", "looking for what is missing", introspecting.job),
+            needs_activity=partial(introspecting.was_active, app),
+        ),
+        long("synt", "making what you agreed to", introspecting.make),
         short("conversations", "summarising old conversations", _retain),
         short("uses", "forgetting old uses of executors", _forget_uses),
         short("undo", "forgetting what is too old to be undone", _prune_undo),

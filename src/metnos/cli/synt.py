@@ -9,6 +9,7 @@ import click
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, inert, json_option, note, print_json, print_table, say, short
+from metnos.cli.synt_thinking import introspect
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.synt.draft import Check, Draft, Made
@@ -30,6 +31,9 @@ _LONGEST = 1000
 @click.group()
 def synt() -> None:
     """Have new executors made, and see what became of them."""
+
+
+synt.add_command(introspect)
 
 
 @synt.command()

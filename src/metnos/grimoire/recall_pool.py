@@ -66,9 +66,9 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     columns = relevance, said.scores, meaning, named, timed, said.coverage, said.own, nearness
     made = []
     for place, row in enumerate(np.column_stack(columns).tolist()):
-        lies_in, covers, apart = row[4], row[5], row[7]
+        fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart = row
         passed = _passed(covers, apart, rules) if place in given else _passed_by_time(lies_in, question)
-        made.append(Signals(*row, passed=passed))
+        made.append(Signals(fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart, passed))
     return made
 
 
@@ -154,7 +154,7 @@ def _by_words(question: Question, pool: Pool, near: "Floats", rules: Rules) -> _
         np.minimum(1.0, seen) @ weights / total,
         np.minimum(1.0, counts) @ weights / total,
         float(ahead),
-        _is_unknown(question, pool, {each for each, there in zip(stems, counts.any(axis=0), strict=True) if there}),
+        _is_unknown(question, pool, {stems[place] for place in np.flatnonzero(counts.any(axis=0))}),
     )
 
 

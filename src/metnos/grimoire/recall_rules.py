@@ -91,7 +91,7 @@ class Rules:
 
     # -- the floor: how much must speak for there being an answer (see `evidence`), and what each candidate must have
     # Where nothing stands out, so much of the question's words, by weight, must be in one place. Of the questions that
-    # two conversations answer it silences one in a hundred; the more it is raised, the more of them, and steeply.
+    # five conversations answer it silences two in a hundred; raised any further, it silences ever more of them.
     answers: float = 0.40
     # By chance the best of N memories has words that weigh ln N together, and the tenth best ln 10 = 2.3 less. What is
     # further ahead is no chance, however much is remembered: the units are those in which words are weighed.
