@@ -72,6 +72,16 @@ def test_what_is_said_later_holds_and_what_is_taken_back_does_not(db: Database) 
     assert value(db, "move_files") == {"move files": 1.0}
 
 
+def test_a_critic_is_heard_where_nothing_can_be_measured_and_the_owner_before_it(db: Database) -> None:
+    fitness.record(db, "01A", START, "summarise text", (step(executor="summarise_text"),))
+    assert fitness.of(db, "summarise_text", DIGEST, START)[0].signals == 0
+    fitness.settle(db, {"01A": Said(critic=7.0)})
+    assert value(db, "summarise_text") == {"summarise text": 0.5}
+    assert fitness.settle(db, {"01A": Said(critic=7.0)}) == 0
+    fitness.settle(db, {"01A": Said(owner=False, critic=1.0)})
+    assert value(db, "summarise_text") == {"summarise text": -2.0}
+
+
 def test_what_was_undone_so_long_ago_that_nobody_knows_stays_undone(db: Database) -> None:
     fitness.record(db, "01A", START, "move files", (step(executor="move_files", wall_ms=0, action="01ACTION"),))
     fitness.settle(db, {"01A": Said(undone=True)}, known_since=START - DAY)

@@ -78,7 +78,8 @@ def _heard(row: Row, said: Mapping[str, Said], rules: Rules) -> "tuple[str | int
     turn, step, goal, changed, found, owner, undone, critic, long_ago = row
     word = said.get(turn, _SILENCE)
     word = replace(word, undone=word.undone or bool(long_ago))
-    now = (None if word.owner is None else int(word.owner), int(word.undone), word.critic)
+    score = None if word.critic is None else min(1.0, max(-1.0, word.critic))
+    now = (None if word.owner is None else int(word.owner), int(word.undone), score)
     if now == (owner, undone, critic):
         return None
     worth = fitness_rules.utility(found, word, rules, changed=bool(changed)) if goal else None

@@ -74,11 +74,12 @@ class _Bare(ast.NodeTransformer):
 
 
 def specialisations(seen: Sequence[Seen], known: Sequence[Known], rules: Rules) -> Iterator[Finding]:
-    """Executors that are called with the same constants again and again."""
+    """Executors that are called alone with the same constants again and again. What is the same in a sequence belongs
+    to the sequence: that is a fast path, or a pipeline."""
     tools = {each.name: each for each in known if each.usable}
     calls: dict[str, list[tuple[Seen, dict[str, Any]]]] = defaultdict(list)
     for each in seen:
-        for call in each.calls:
+        for call in each.calls if len(each.calls) == 1 else ():
             if call.executor in tools and call.ok:
                 fixed = words.telling(call.args, tools[call.executor].defaults)
                 calls[call.executor].append((each, fixed))
