@@ -22,9 +22,10 @@ from metnos.turn.events import Answer, Answered, Started, Text, Wanted
 from metnos.turn.request import Request
 from support import metnos
 
+# All but introspection, which waits for a night before which the owner was there.
 JOBS = [
     *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "selection"),
-    *("conversations", "uses", "undo", "executors", "audit", "backup"),
+    *("synt", "conversations", "uses", "undo", "executors", "audit", "backup"),
 ]
 SLEEP = """
 import time

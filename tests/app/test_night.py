@@ -20,7 +20,7 @@ from turn.turning import take
 
 JOBS = [
     *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "selection"),
-    *("conversations", "uses", "undo", "executors", "audit", "backup"),
+    *("introspection", "synt", "conversations", "uses", "undo", "executors", "audit", "backup"),
 ]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from grimoire.traces import trace
 from metnos.app import App
 from metnos.app import night as building
 from metnos.cli import Choice
@@ -12,6 +13,7 @@ from metnos.cli import jobs as commands
 from metnos.cli.notices import fetching
 from metnos.core.clock import MovableClock
 from metnos.core.errors import DaemonError, UsageError
+from metnos.grimoire.trace import State
 from metnos.night import desktop
 from metnos.night.notices import News
 
@@ -25,6 +27,9 @@ def names(house: App) -> list[str]:
 def house(equipped: App, monkeypatch: pytest.MonkeyPatch) -> App:
     monkeypatch.setattr(commands, "open_app", lambda _: equipped)
     monkeypatch.setattr(desktop, "_FOLDERS", ())  # nothing comes up on the desktop of whoever runs the tests
+    yesterday = equipped.clock.now() - timedelta(days=1)  # some jobs wait for a night before which the owner was there
+    talked = {"steps": (), "passings": (), "desired": (), "plan": {}, "state": State.TALKED}
+    equipped.medium.close(trace(asked=yesterday, closed=yesterday, **talked))
     return equipped
 
 

@@ -48,3 +48,9 @@ def test_a_loop_that_empties_a_list_passes() -> None:
 def test_a_loop_that_an_exception_ends_passes() -> None:
     assert rules("try:\n    while True:\n        next(items)\nexcept StopIteration:\n    pass") == set()
     assert rules("def f():\n    while True:\n        yield 1") == set()
+
+
+def test_names_that_are_made_of_one_another_do_not_keep_the_gate_itself() -> None:
+    names = [f"v{number}" for number in range(20)]
+    made = "".join(f"{name} = args[{name!r}]\n{name} = {' + '.join(names)}\n" for name in names)
+    assert "undeclared-write" in rules(f"{made}open(v0 + v1, 'w').write('x')")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from metnos.core.canon import Json, canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.decay import days_between
-from metnos.core.errors import InboxError
+from metnos.core.errors import InboxError, ModelError
 from metnos.executors import index
 from metnos.fastpath import promote
 from metnos.grimoire.activity import Activity
@@ -32,11 +32,13 @@ from metnos.night.notices import News
 from metnos.night.vaglio import Judged, Vaglio
 from metnos.night.vaglio_rules import Score, Standing, Verdict
 from metnos.synt import likeness
+from metnos.synt.activation import direction_digest
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import OPEN, Proposal, State, subject_of
 
 if TYPE_CHECKING:
     from metnos.app.house import App
+    from metnos.models.embed import Embedder
 
 INTROSPECTION = Principal(Channel.NIGHT, "introspection", Autonomy.READ_ONLY)
 _TURNS = 2000  # the newest that are looked at: weeks of an owner who asks a lot
@@ -50,7 +52,7 @@ _NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
+class Tonight:
     """What introspection finds tonight, and what the vaglio says of it."""
 
     telos: telos.Telos
@@ -66,20 +68,30 @@ def was_active(app: "App", since: datetime | None, until: datetime) -> bool:
 # -- looking
 
 
-def look(app: "App") -> Night:
+def look(app: "App") -> Tonight:
     """What would be proposed now. Asks nobody and changes nothing."""
-    rules, ends = Rules(), telos.read(app.workspace.root / telos.FILE)
-    found = introspect.look(_records(app), rules, app.embedder)
+    rules, ends, embedder = Rules(), telos.read(app.workspace.root / telos.FILE), _embedder(app)
+    found = introspect.look(_records(app), rules, embedder)
     kept = _Kept(app)
     left = [each for each in found if each.need is None or not kept.is_under_way(each.need)]
-    vaglio = Vaglio(ends, app.embedder)
+    vaglio = Vaglio(ends, embedder)
     judged = vaglio.judge(left, kept.standing, rules.most)
     asked = sum(each.is_asked for each in judged)
     for each in left:
         if each.archive and not each.dropped:
             judged.append(Judged(each, _put_away(app, vaglio, each, kept.standing(None, asked), asked < rules.most)))
             asked += judged[-1].is_asked
-    return Night(ends, tuple(judged))
+    return Tonight(ends, tuple(judged))
+
+
+def _embedder(app: "App") -> "Embedder | None":
+    """What texts are compared by, if it answers: without it words decide."""
+    try:
+        if app.embedder is not None:
+            app.embedder.embed([telos.FILE])
+    except ModelError:
+        return None
+    return app.embedder
 
 
 def _put_away(app: "App", vaglio: Vaglio, finding: Finding, standing: Standing, room: bool) -> Score:
@@ -192,7 +204,7 @@ def job(app: "App") -> Done:
     return Done("", {name: count for name, count in counts.items() if count or name == "found"}, _news(tonight))
 
 
-def _news(tonight: Night) -> tuple[News, ...]:
+def _news(tonight: Tonight) -> tuple[News, ...]:
     """That there are no ends is said when it keeps something back, and once for each state of the file."""
     if not tonight.telos.is_empty or not any(each.finding.need and not each.finding.dropped for each in tonight.judged):
         return ()
@@ -204,16 +216,17 @@ def _ask(app: "App", need: Need, score: Score) -> Item:
     """Ask the owner about a direction; the proposal has the evidence of today."""
     proposals = app.growing.proposals
     reason = f"the vaglio lets it through at {score.score:.2f}: {score.reason}"
-    proposal, new = proposals.take_up(need, reason)
-    if not new and proposal.need != need and proposal.state is State.WEIGHED:
+    proposal, _ = proposals.take_up(need, reason)
+    # Unless the question is there already, and only its note is missing: a process died between the two.
+    if proposal.need != need and app.inbox.standing(direction_digest(proposal)) is None:
         proposals.abandon(proposal, _GROWN)
         proposal, _ = proposals.take_up(need, reason)
     return app.growing.births.ask_direction(proposal, _why(app, need, score), asked_by=INTROSPECTION)
 
 
 def _why(app: "App", need: Need, score: Score) -> list[str]:
-    """Lines for the owner. What stands between “ and ” in the need may be words of requests or of a model."""
-    lines = [need.evidence.says, f"It serves your end: {score.end}"]
+    """Lines for the owner, beside the evidence. What stands between “ and ” may be words of requests or of a model."""
+    lines = [f"It serves your end: {score.end}"]
     if not need.path and app.models.tier("main") is None:
         lines.append("Making it needs a language model, and none is configured yet: metnos model list")
     return lines

@@ -278,16 +278,20 @@ def _is_temporary(code: Code, path: ast.expr | None) -> bool:
     return False
 
 
-def _traced(code: Code, path: ast.expr | None, depth: int = 6) -> Iterator[ast.expr]:
+def _traced(
+    code: Code, path: ast.expr | None, depth: int = 6, seen: dict[int, int] | None = None
+) -> Iterator[ast.expr]:
     """The expressions that ``path`` is made from, through names."""
-    if path is None or depth == 0:
+    seen = {} if seen is None else seen  # how far each was followed: names made of one another would take forever
+    if path is None or seen.get(id(path), 0) >= depth:
         return
+    seen[id(path)] = depth
     for node in ast.walk(path):
         if isinstance(node, ast.expr):
             yield node
         if isinstance(node, ast.Name):
             for value in code.names.values(node.id)[:4]:
-                yield from _traced(code, value, depth - 1)
+                yield from _traced(code, value, depth - 1, seen)
 
 
 # -- whether it was declared

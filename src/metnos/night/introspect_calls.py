@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from metnos.night import introspect_words as words
-from metnos.night.introspect_rules import SHOWN, TAKEN, Finding, Kind, Known, Rules, Seen, days
+from metnos.night.introspect_rules import TAKEN, Finding, Kind, Known, Rules, Seen, days, shown
 from metnos.synt.need import Evidence, Need, Way
 
 
@@ -118,11 +118,10 @@ def _special(
     if not wanted or wanted in taken:
         return Finding(Kind.SPECIALISATION, says, dropped=TAKEN if wanted else "no word of the vocabulary names it")
     span = days(turns[0].ts, turns[-1].ts)
-    shown = tuple(dict.fromkeys(each.turn for each in turns))[-SHOWN:]
     need = Need(
         f"{words.phrase(wanted)}: what {tool.name} does where {listed}",
         Way.DIRECT,
         name=wanted,
-        evidence=Evidence(shown, len(turns), span, says=says),
+        evidence=Evidence(shown([each.turn for each in turns]), len(turns), span, says=says),
     )
     return Finding(Kind.SPECIALISATION, says, need, strength=tool.strength)

@@ -30,7 +30,7 @@ from metnos.night import introspect_words as words
 from metnos.synt.need import Evidence, Need, Way
 
 _GAPS = OWN | {"unreadable"}  # failures that say that something cannot be done, not that it was not there or allowed
-SHOWN = 10  # turns that are named as evidence; the rest is a number
+_SHOWN = 10  # turns that are named as evidence; the rest is a number
 NO_NAME = "its name is not in the vocabulary"
 TAKEN = "there is an executor of that name"
 
@@ -150,7 +150,7 @@ def _receptor(each: Receptor, spent: Mapping[str, Seen], taken: Collection[str])
     says = f"You asked for this {words.times(each.uses)} {words.within(span)}, and nothing here does it."
     turns = [spent[turn] for turn in each.turns if turn in spent]
     evidence = Evidence(
-        turns=each.turns[-SHOWN:],
+        turns=shown(each.turns),
         uses=each.uses,
         days=span,
         saved_ms=sum(turn.ms for turn in turns),
@@ -175,7 +175,7 @@ def _pipeline(each: Receptor, taken: Collection[str]) -> Finding:
     span = days(each.first, each.last)
     steps = ", then ".join(each.tools)
     says = f"You had {steps} done in this order {words.times(each.uses)} {words.within(span)}."
-    evidence = Evidence(each.turns[-SHOWN:], each.uses, span, each.saved_ms, each.saved_usd, says)
+    evidence = Evidence(shown(each.turns), each.uses, span, each.saved_ms, each.saved_usd, says)
     need = Need(
         f"{words.phrase(each.name)} in one step: {steps}",
         Way.INDIRECT,
@@ -250,7 +250,7 @@ def _undone(
 def _failed(need: Need, turns: Sequence[Seen], does: str, rules: Rules, strength: float = 0.0) -> Finding:
     says = f"In the last {rules.days} days I failed {words.times(len(turns))} to {does}."
     evidence = Evidence(
-        turns=tuple(each.turn for each in turns)[-SHOWN:],
+        turns=shown([each.turn for each in turns]),
         uses=len(turns),
         days=rules.days,
         saved_ms=sum(each.ms for each in turns),
@@ -292,6 +292,12 @@ def repairs(seen: Sequence[Seen], known: Sequence[Known], now: datetime, rules: 
 def days(first: datetime, last: datetime) -> int:
     """Over how many days something was seen."""
     return max(1, math.ceil(days_between(first, last)))
+
+
+def shown(turns: Sequence[str]) -> tuple[str, ...]:
+    """The turns that are named as evidence: the newest, and the first, whose words a wish has."""
+    different = tuple(dict.fromkeys(turns))
+    return different if len(different) <= _SHOWN else (different[0], *different[1 - _SHOWN :])
 
 
 # -- inside

@@ -69,7 +69,7 @@ class Vaglio:
     def welcome(self, standing: Standing) -> bool:
         """Whether a question that serves no new need, such as what to put away, is worth its bother now."""
         cost = vaglio_rules.bother(standing, self.rules)
-        return not self.telos.is_empty and standing.waiting < self.rules.most_waiting and 1.0 - cost >= self.rules.said
+        return not self.telos.is_empty and standing.waiting < self.rules.most_waiting and cost <= self.rules.tolerable
 
     def _score(
         self, finding: Finding, ends: Sequence[tuple[float, float, str]], standing_of: StandingOf, asked: int

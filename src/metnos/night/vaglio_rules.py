@@ -64,6 +64,7 @@ class Rules:
     lately_days: float = 14.0
     waiting: float = 0.06  # the bother of each question that waits: five make everything a quarter less welcome
     most_waiting: int = 6  # as many as one night may ask: whoever has not answered those is not asked more
+    tolerable: float = 0.5  # the most bother at which something is asked that serves no end, such as what to put away
     refusals: int = 3  # of the same thing: then never again (as drafts: DESIGN 7)
     recurs: int = 3  # uses from which on something is done again and again
     near: float = 0.5  # how far above unrelated texts a meaning lies that is fully relevant: half of what is left
