@@ -161,14 +161,14 @@ def test_hostile_code_never_runs_and_never_gets_green(make: Make, evil: str) -> 
     assert made.draft is None
 
 
-def test_a_model_that_fails_ends_it_with_its_own_words(make: Make) -> None:
+def test_a_model_that_fails_is_no_refusal(make: Make) -> None:
     class Broken(Scripted):
         def __call__(self, purpose: str, prompt: Prompt) -> Reply:
             raise ModelError("the model is not there", kind="unreachable")
 
     workshop = Workshop(Tools(Broken({}), near, (), lambda _: (), lambda _: iter(())))
-    made = workshop.make(NEED)
-    assert (made.green, made.abandoned) == (False, "the model is not there")
+    with pytest.raises(ModelError, match="not there"):
+        workshop.make(NEED)
 
 
 def test_progress_names_each_stage(pool: Pool) -> None:

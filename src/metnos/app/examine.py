@@ -70,6 +70,7 @@ def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
     yield _check_audit(app)
     yield _check_executors(app)
     yield _check_mnestome(app)
+    yield _check_telos(app)
 
 
 def _check_constitution(app: App) -> Check:
@@ -109,6 +110,12 @@ def _check_executors(app: App) -> Check:
             name, f"{len(rows)}, of which in quarantine or revoked: {', '.join(off)}", f"metnos executor show {off[0]}"
         )
     return Check.green(name, f"{len(rows)}, each as it was signed")
+
+
+def _check_telos(app: App) -> Check:
+    from metnos.night import telos
+
+    return telos.check(app.workspace.root / telos.FILE)
 
 
 def _check_mnestome(app: App) -> Check:

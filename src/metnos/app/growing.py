@@ -187,6 +187,14 @@ class Growing:
         self._follow()
         return executor
 
+    def forget_turn(self, turn: str) -> None:
+        """Take out the words that proposals have from a turn. What lives keeps its files."""
+        for proposal in self.proposals.all():
+            if turn in proposal.need.evidence.turns:
+                for item in filter(None, (proposal.direction, proposal.activation)):
+                    self.app.inbox.erase(item)
+                self.proposals.forget(proposal.id)
+
     def _follow(self) -> None:
         """What follows from a birth: the wish is fulfilled, and what it covers is done by it from now on."""
         from metnos.app import learning

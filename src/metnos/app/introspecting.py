@@ -47,7 +47,6 @@ _DUPLICATE = "duplicate"
 _YEAR = timedelta(days=365)  # of uses: what was used less in a year is one too many
 _HOURS = 30 * 24.0  # nothing is lost by thinking about it
 _UNANSWERED = "no answer in time"
-_GROWN = "taken up anew, with what was seen since"
 _NOT_ASKED = "not asked"
 
 
@@ -219,8 +218,7 @@ def _ask(app: "App", need: Need, score: Score) -> Item:
     proposal, _ = proposals.take_up(need, reason)
     # Unless the question is there already, and only its note is missing: a process died between the two.
     if proposal.need != need and app.inbox.standing(direction_digest(proposal)) is None:
-        proposals.abandon(proposal, _GROWN)
-        proposal, _ = proposals.take_up(need, reason)
+        proposal = proposals.weigh(proposal, need, reason)
     return app.growing.births.ask_direction(proposal, _why(app, need, score), asked_by=INTROSPECTION)
 
 
@@ -313,7 +311,10 @@ def make(app: "App", watcher: Watcher) -> Done:
     if not todo:
         return Done("", {"left": len(left)} if left else {}, news)
     step = partial(_progress, watcher)
-    made = app.growing.make(todo[0], step)
+    try:
+        made = app.growing.make(todo[0], step)
+    except ModelError as error:  # it stays commissioned: the model is to blame, and not the need
+        return Done(error.what, {"left": len(waiting)}, news)
     told = _told(made)
     counts = {"made": int(made.state is State.DRAFTED), "given up": int(made.state is State.ABANDONED)}
     return Done("", {**counts, "left": len(waiting) - 1}, (*news, told))

@@ -129,7 +129,7 @@ def forget(app: "App", plan: Plan) -> Forgotten:
 def _compact(app: "App") -> None:
     """Write anew what held it: pages that SQLite splits and joins may keep a copy of what was in them."""
     space = app.workspace
-    for path in (space.grimoire_db, space.medium_db, space.mnest_db, space.multi_tool_db):
+    for path in (space.grimoire_db, space.medium_db, space.mnest_db, space.multi_tool_db, space.synt_db):
         if path.exists():
             with contextlib.suppress(StoreBusy):  # somebody is reading: the log was emptied, and the next one gets it
                 compact(path)
@@ -152,6 +152,7 @@ def forget_traces(app: "App", turn: str) -> None:
     proto.forget_turn(app.catalog.db, turn)
     for each in app.fast.logs:
         each.forget_turn(turn, app.clock.now())
+    app.growing.forget_turn(turn)
 
 
 def _forget_questions(app: "App", memories: Collection[str], says: Says) -> int:

@@ -174,10 +174,8 @@ def gaps(step: Step, rules: Rules) -> tuple[float, float]:
     before = float(step.gap_before)
     done = clamp01(before - step.gap_after)  # one call is one step, whatever the plan says
     time = rules.slow * clamp01(step.wall_ms / 1000 / rules.slow_s)
-    if step.ok:
-        spoilt = done * _undone_share(step.reply)
-    else:
-        spoilt = rules.failed if step.kind in OWN else rules.hindered
+    blamed = rules.failed if step.kind in OWN else rules.hindered
+    spoilt = done * _undone_share(step.reply) if step.ok else blamed
     return before, before - done + time + spoilt
 
 

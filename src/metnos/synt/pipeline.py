@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from metnos.core.errors import ModelError
 from metnos.models.chat import Prompt, Reply, Usage
 from metnos.synt import agreement, code, description, naming, scaffold, signature, tests
 from metnos.synt.agreement import Result
@@ -76,7 +75,7 @@ class Workshop:
         self._tools = tools
 
     def make(self, need: Need, progress: Progress = lambda _stage, _what: None) -> Made:
-        """A draft that passed every gate, or the reason why there is none."""
+        """A draft that passed every gate, or the reason why there is none. Raises `ModelError`: then try again."""
         bench = _Bench(Sketch(need))
         draft: Draft | None = None
         while draft is None:
@@ -92,8 +91,6 @@ class Workshop:
                 if self._is_over(refused, bench):
                     return self._abandoned(refused, bench)
                 bench.redo(refused.stage, refused.what)
-            except ModelError as error:
-                return replace(self._abandoned(Rejection(stage, error.what), bench), abandoned=error.what)
         return Made(draft, bench.checks, stage="", rejections=bench.repairs.total(), usage=_used(bench.usage))
 
     def _is_over(self, refused: Rejection, bench: _Bench) -> bool:

@@ -48,7 +48,7 @@ class State(StrEnum):
 
 OPEN = (State.WEIGHED, State.DIRECTION, State.COMMISSIONED, State.DRAFTED)
 _NEXT = {
-    State.WEIGHED: (State.DIRECTION, State.REFUSED, State.ABANDONED),
+    State.WEIGHED: (State.WEIGHED, State.DIRECTION, State.REFUSED, State.ABANDONED),
     State.DIRECTION: (State.COMMISSIONED, State.REFUSED, State.ABANDONED),
     State.COMMISSIONED: (State.DRAFTED, State.REFUSED, State.ABANDONED),
     State.DRAFTED: (State.ACTIVE, State.COMMISSIONED, State.DRAFTED, State.REFUSED, State.ABANDONED),
@@ -119,12 +119,16 @@ class Proposals:
                 return _proposal(row), False
             key = self._ids()
             tx.execute(
-                "INSERT INTO proposals (id, way, state, subject, name, need, ts_first, ts_last)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (key, need.way, state, subject, need.replaces or need.name, _need_text(need), now, now),
+                "INSERT INTO proposals (id, way, state, subject, name, need, reason, ts_first, ts_last)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (key, need.way, state, subject, need.replaces or need.name, _need_text(need), reason, now, now),
             )
             self._event(tx, key, state, reason)
             return self._require(tx, key), True
+
+    def weigh(self, proposal: Proposal, need: Need, reason: str) -> Proposal:
+        """What speaks for it has grown before anybody was asked."""
+        return self._move(proposal.id, State.WEIGHED, reason, need=_need_text(need))
 
     def ask_direction(self, proposal: Proposal, item: str) -> Proposal:
         """The owner was asked whether this is a direction to go."""
