@@ -91,8 +91,8 @@ FORBIDDEN = {
     "interpreter": """sys.settrace sys.setprofile sys.addaudithook sys._current_frames sys._current_exceptions
         sys._getframe sys.setswitchinterval sys.call_tracing sys.set_asyncgen_hooks sys._debugmallocstats
         threading.settrace threading.setprofile gc.get_objects gc.get_referrers gc.get_referents gc.set_debug
-        inspect.currentframe inspect.stack inspect.trace inspect.getouterframes inspect.getinnerframes inspect.getframeinfo
-        inspect.getclosurevars traceback.walk_stack""",
+        inspect.currentframe inspect.stack inspect.trace inspect.getouterframes inspect.getinnerframes
+        inspect.getframeinfo inspect.getclosurevars traceback.walk_stack""",
     "process": """os.system os.popen os.fork os.forkpty os.kill os.killpg os.abort os._exit os.setuid os.setgid
         os.seteuid os.setegid os.setreuid os.setregid os.setresuid os.setresgid os.setgroups os.initgroups os.setsid
         os.setpgid os.setpgrp os.nice os.setpriority os.sched_setaffinity os.sched_setscheduler os.chroot os.pidfd_open

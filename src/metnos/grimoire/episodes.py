@@ -61,8 +61,8 @@ class Episodes(Protocol):
         """Like `get`, of many at a fraction of the cost."""
         ...
 
-    def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
-        """The vector of each that has one."""
+    def vectors_of(self, ids: Sequence[str], seqs: Sequence[int] = ()) -> "dict[str, Vectors]":
+        """The vector of each that has one. Whoever knows their ``seqs`` saves looking them up."""
         ...
 
     def nearest(self, vector: "Vectors", count: int, where: Where = ANY, *, space: Space | None = None) -> list[Hit]:

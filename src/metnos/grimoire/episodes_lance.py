@@ -129,7 +129,7 @@ class LanceEpisodes:
         known = {each.id: each for each in self._outlines(_any_of("id", ids))}
         return [known[each] for each in ids if each in known]
 
-    def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
+    def vectors_of(self, ids: Sequence[str], seqs: Sequence[int] = ()) -> "dict[str, Vectors]":  # noqa: ARG002 -- as the other
         import numpy as np
 
         if self.space is None:

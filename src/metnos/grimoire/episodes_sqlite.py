@@ -25,7 +25,7 @@ from metnos.grimoire.episodes import ANY
 from metnos.grimoire.episodes_rows import Outline
 from metnos.grimoire.episodes_schema import MIGRATIONS
 from metnos.grimoire.episodes_search import HAS_TAG
-from metnos.grimoire.vectors import VectorSearch
+from metnos.grimoire.vectors import Held, VectorSearch
 from metnos.grimoire.vectors_side import IndexRules
 from metnos.store.compact import compact
 from metnos.store.db import Database, Transaction, Value
@@ -146,9 +146,12 @@ class SqliteEpisodes:
         known = {row[1]: rows.outline(row) for row in found}
         return [known[each] for each in ids if each in known]
 
-    def vectors_of(self, ids: Sequence[str]) -> "dict[str, Vectors]":
+    def vectors_of(self, ids: Sequence[str], seqs: Sequence[int] = ()) -> "dict[str, Vectors]":
         import numpy as np
 
+        held = self._search.at_hand()
+        if held is not None:
+            return _at_hand(held, list(zip(ids, seqs, strict=True)) if seqs else list(_seqs(self._db, ids).items()))
         found = self._db.query(
             # In this order and no other: else every vector there is would be looked at.
             """SELECT e.id, v.vector FROM json_each(?) j CROSS JOIN episodes e ON e.id = j.value
@@ -329,7 +332,17 @@ def _known(tx: Transaction, episodes: Sequence[Episode]) -> tuple[set[str], set[
     return {key for (key,) in ids}, {source for (source,) in sources}
 
 
-def _seqs(tx: Transaction, ids: Sequence[str], more: str = "") -> dict[str, int]:
+def _at_hand(held: Held, known: Sequence[tuple[str, int]]) -> "dict[str, Vectors]":
+    """Vectors out of memory, or out of the file that is mapped: the table costs a few times as much."""
+    import numpy as np
+
+    rows = held.vectors(np.array([seq for _, seq in known], dtype=np.int64))
+    there = [(key, row) for (key, _), row in zip(known, rows, strict=True) if row is not None]
+    made = np.array([row for _, row in there], dtype=np.float32)
+    return dict(zip((key for key, _ in there), made, strict=True))
+
+
+def _seqs(tx: Database | Transaction, ids: Sequence[str], more: str = "") -> dict[str, int]:
     found = tx.query(f"SELECT id, seq FROM episodes WHERE id IN {_IDS} {more}", (_listed(ids),))  # noqa: S608 -- ours
     return dict(found)
 

@@ -200,7 +200,7 @@ class Recall:
                     found_by[each.id] = ["neighbour"]
                 beside[seed, each.id] = distance
                 beside[each.id, seed] = -distance
-        vectors = {} if vector is None else store.vectors_of(list(of))
+        vectors = {} if vector is None else store.vectors_of(list(of), [each.seq for each in of.values()])
         cosines |= _cosines(vectors, vector, cosines)
         candidates = [_of_episode(each) for each in of.values()]
         return _Gathered(store.get, candidates, words, cosines, vectors, beside, found_by)

@@ -117,6 +117,18 @@ class Held:
     tail: Rows
     upto: int
 
+    def vectors(self, keys: "Keys") -> "list[Halves | None]":
+        """The vector of each episode that has one, by ``seq``."""
+        import numpy as np
+
+        found: list[Halves | None] = [None] * len(keys) if self.side is None else self.side.vectors(keys)
+        late, rows = self.tail.all
+        if len(late):
+            order = np.argsort(keys)
+            for place in np.flatnonzero(np.isin(late, keys)).tolist():
+                found[int(order[np.searchsorted(keys, late[place], sorter=order)])] = rows[place]
+        return found
+
     def nearest(self, query: "Halves", count: int) -> "tuple[Keys, Scores]":
         """Episodes by ``seq`` and their cosines, the nearest first; some may have been removed."""
         import numpy as np
@@ -145,6 +157,10 @@ class VectorSearch:
         """What is in memory, with all that was committed until now; nothing if there are no vectors."""
         with self._lock:
             return self._fresh()
+
+    def at_hand(self) -> Held | None:
+        """The same if somebody has searched already: for whom reading all there is would cost more than it saves."""
+        return self.now() if self._held is not None else None
 
     def forget(self) -> None:
         """Let go of everything in memory."""
@@ -274,7 +290,7 @@ class VectorSearch:
         gone = np.setdiff1d(mapped.keys(), here.reshape(-1))
         if not len(gone):
             return record
-        removed = mapped.vectors(gone)
+        removed = np.stack([row for row in mapped.vectors(gone) if row is not None])  # all are: they are its own keys
         if not removed.any():
             return record  # all of it is overwritten already
         if not side.blank(path, removed):

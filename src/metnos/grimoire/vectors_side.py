@@ -80,10 +80,12 @@ class Side:
 
         return np.asarray(self._index.keys).astype(np.int64)
 
-    def vectors(self, keys: "Keys") -> "Halves":
+    def vectors(self, keys: "Keys") -> "list[Halves | None]":
+        """The vector of each that is here."""
         import numpy as np
 
-        return np.stack([self._index.get(int(key)) for key in keys])
+        with self._lock:
+            return list(self._index.get(keys.astype(np.uint64))) if len(keys) else []
 
 
 def empty(dim: int, rules: IndexRules) -> Any:
