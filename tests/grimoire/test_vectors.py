@@ -283,3 +283,20 @@ def test_a_vector_that_came_late_for_an_early_episode_is_found(store: SqliteEpis
     late = unit(np.eye(SPACE.dim)[3])
     store.put_vectors(["E02000"], late[None, :], SPACE)
     assert found(store, late, 1) == [2000]
+
+
+def test_vectors_are_the_same_out_of_the_table_the_index_and_the_memory(store: SqliteEpisodes, opened: Open) -> None:
+    """The last of them are not in the index yet, one has none, one is gone, one never was."""
+    store.add([episode(number) for number in (500, 501)], vectors(2, seed=9), SPACE)
+    store.add([episode(502)])
+    store.remove([episode(3).id])
+    ids = [episode(number).id for number in (399, 0, 502, 3, 501, 7, 500, 9999)]
+    fresh = opened()
+    table = fresh.vectors_of(ids)
+    fresh.nearest(vectors(1)[0], 1)  # from now on the index is at hand
+    at_hand = fresh.vectors_of(ids)
+    seqs = {each.id: each.seq for each in fresh.get(ids)}
+    known = list(seqs)
+    for other in (at_hand, fresh.vectors_of(known, [seqs[key] for key in known])):
+        assert set(other) == set(table) == {episode(number).id for number in (399, 0, 501, 7, 500)}
+        assert all(np.array_equal(table[key], other[key]) for key in table)
