@@ -73,10 +73,10 @@ def zipped(megabytes: int) -> str:
 GATES = (
     Try("changes the gates", "static gate", "imports Metnos itself", "gates.x = 1", "from metnos.synt import gates"),
     Try("imports bench", "static gate", "runs or loads code", "importlib.import_module('metnos')", "import importlib"),
-    Try("takes a module away", "candour", "sys.modules", "sys.modules['json'] = None", "import sys"),
+    Try("takes a module away", "static gate", "sys.modules", "sys.modules['json'] = None", "import sys"),
     Try("patches a builtin", "static gate", "builtins", "builtins.len = None", "import builtins"),
     Try("looks at who calls it", "static gate", "inspect.stack", "inspect.stack()", "import inspect"),
-    Try("looks for a test runner", "candour", "who called it", "sys._getframe(1)", "import sys"),
+    Try("looks for a test runner", "static gate", "sys._getframe", "sys._getframe(1)", "import sys"),
     Try("patches a module", "candour", "json.dumps", "json.dumps = str", "import json"),
     Try("patches a module by name", "candour", "changes json", "setattr(json, args['texts'][0], 1)", "import json"),
     Try("takes the failing away", "candour", "changes ctx.fail", "ctx.fail = None"),
