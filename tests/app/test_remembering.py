@@ -25,6 +25,7 @@ from app.remembered import (
     the_folder,
 )
 from app.turned import close, pdfs
+from grimoire.facts_made import fact
 from metnos.app import App, learning, paths, remembering
 from metnos.app.remembering import AGAIN, Grimoire
 from metnos.core.clock import MovableClock
@@ -315,6 +316,19 @@ class TestOthers:
     def test_others_are_not_steered_by_what_the_owner_does(self, wise: App) -> None:
         trace = done(wise, ASKED, principal=PROGRAM)
         assert (trace.state, trace.memories) == ("question", ())
+
+
+def test_what_faded_away_is_gone_for_good_after_three_months(app: App, clock: MovableClock) -> None:
+    facts = app.grimoire.facts
+    facts.put(fact("weak", confidence=0.05))
+    while not facts.decay().pruned:
+        clock.move(timedelta(days=400))
+    clock.move(timedelta(days=89))
+    remembering.curate(app)
+    assert [each.id for each in facts.find(standings=())] == ["weak"]
+    clock.move(timedelta(days=2))
+    remembering.curate(app)
+    assert facts.find(standings=()) == []
 
 
 class TestTelling:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.grimoire.affect import NEUTRAL, Pad
-from metnos.grimoire.episode import Episode, Provenance, Scope, Verdict, Viewer, Where
+from metnos.grimoire.episode import Provenance
 from metnos.grimoire.recall_rules import (
     DISCOUNTS,
     Candidate,
@@ -17,11 +17,9 @@ from metnos.grimoire.recall_rules import (
     congruence,
     evidence,
     factors,
-    may_see,
     most_given,
     order,
     recency,
-    satisfies,
 )
 
 NOW = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
@@ -215,42 +213,3 @@ def test_a_fact_that_is_hardly_believed_gives_way() -> None:
 
 
 # -- who may see what
-
-EPISODE = Episode("e", NOW, "text", "s", sender="guest", session="chat", domain="home", tags=("x",))
-
-
-@pytest.mark.parametrize(
-    ("scope", "viewer", "may"),
-    [
-        (Scope.OWNER, Viewer(), True),
-        (Scope.OWNER, Viewer("guest", "chat", is_owner=False), False),
-        (Scope.AGENT, Viewer(), True),
-        (Scope.AGENT, Viewer("guest", is_owner=False), False),
-        (Scope.SHARED, Viewer("stranger", is_owner=False), True),
-        (Scope.SENDER, Viewer("guest", is_owner=False), True),
-        (Scope.SENDER, Viewer("stranger", is_owner=False), False),
-        (Scope.SENDER, Viewer(), False),
-        (Scope.SESSION, Viewer("guest", "chat", is_owner=False), True),
-        (Scope.SESSION, Viewer("guest", "other", is_owner=False), False),
-        (Scope.SESSION, Viewer(), False),
-    ],
-)
-def test_whoever_asks_is_reminded_only_of_what_they_may_see(scope: Scope, viewer: Viewer, may: bool) -> None:
-    assert may_see(replace(EPISODE, scope=scope), viewer) is may
-
-
-@pytest.mark.parametrize(
-    ("where", "holds"),
-    [
-        (Where(), True),
-        (Where(domains=("home",), tags=("x", "y"), kinds=("turn",), senders=("guest",), sessions=("chat",)), True),
-        (Where(domains=("work",)), False),
-        (Where(tags=("y",)), False),
-        (Where(verdicts=(Verdict.VERIFIED,)), False),
-        (Where(since=NOW), True),
-        (Where(until=NOW), False),
-        (Where(visible_to=Viewer("stranger", is_owner=False)), False),
-    ],
-)
-def test_a_condition_holds_for_an_episode_or_it_does_not(where: Where, holds: bool) -> None:
-    assert satisfies(EPISODE, where) is holds

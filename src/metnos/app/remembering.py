@@ -6,6 +6,7 @@ somebody first asks, or by night. What is taken in is marked where it is kept, s
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ AGAIN = 16  # turns that a power cut may have taken out of the episodes again
 _AT_ONCE = 256  # texts that are embedded together
 _BETWEEN_TURNS_S = 0.5  # of CPU that learning may take right after a turn; the next one, or the night, goes on
 _NIGHT_S = 120.0
+_FADED = timedelta(days=90)  # for so long what faded away is still there for whoever asks what became of it
 _NIGHTLY = 20_000  # texts that are embedded in one night: minutes with a slow embedder
 _UNANSWERED = 30  # times that the same may have been asked in vain and what answers it is still found
 _ADVICE = 200  # facts that may be about one plan
@@ -342,6 +344,7 @@ def curate(app: "App", watcher: Watcher = NOBODY, *, now: bool = False) -> Done:
     if not watcher.stop():
         counts |= {"read": sight.read(app)}
         app.grimoire.episodes.tend(watcher.stop)
+        app.grimoire.facts.clean_up(app.clock.now() - _FADED)
         keeping.ask_consent(app)
     stopped = watcher.stop()
     return Done(STOPPED if stopped else message, counts, stopped=stopped)

@@ -27,7 +27,7 @@ from datetime import datetime
 
 from metnos.core.decay import HalfLife, clamp01, days_between
 from metnos.grimoire.affect import Pad
-from metnos.grimoire.episode import Episode, Provenance, Scope, Viewer, Where
+from metnos.grimoire.episode import Provenance
 
 # Seed 003: vault 1.0, clade 0.80, lethe 0.50, market 0.60. Of what it does not name: an heir's memories are as near as
 # the clade's; what came by a query of the hub has a source that one can name, as what was bought has; a dream is no
@@ -274,35 +274,3 @@ def _contenders(
 def _gate(candidate: Candidate, signals: Signals, rules: Rules) -> float:
     """Relevance as the gate sees it: discounted by where it comes from, and raised where something ended badly."""
     return signals.relevance * discount(candidate) * (rules.bloodstain if candidate.bloodstain else 1.0)
-
-
-# -- who may be reminded of what
-
-
-def may_see(episode: Episode, viewer: Viewer) -> bool:
-    """Whether whoever asks may be reminded of it; the same rule that the stores follow."""
-    if episode.scope == Scope.SENDER:
-        return episode.sender == viewer.sender
-    if episode.scope == Scope.SESSION:
-        theirs = episode.sender == viewer.sender  # whoever calls a conversation by the same name is somebody else
-        return theirs and bool(episode.session) and episode.session == viewer.session
-    return viewer.is_owner or episode.scope == Scope.SHARED
-
-
-def satisfies(episode: Episode, where: Where) -> bool:
-    """Whether an episode that was not found by a search lies in what may be found."""
-    lists: tuple[tuple[str, tuple[str, ...]], ...] = (
-        (episode.scope, where.scopes),
-        (episode.sender, where.senders),
-        (episode.session, where.sessions),
-        (episode.domain, where.domains),
-        (episode.kind, where.kinds),
-        (episode.verdict, where.verdicts),
-    )
-    return (
-        all(not wanted or value in wanted for value, wanted in lists)
-        and (not where.tags or not set(where.tags).isdisjoint(episode.tags))
-        and (where.since is None or episode.ts >= where.since)
-        and (where.until is None or episode.ts < where.until)
-        and (where.visible_to is None or may_see(episode, where.visible_to))
-    )
