@@ -7,7 +7,6 @@ import pty
 import select
 import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -18,13 +17,14 @@ import pytest
 
 from grimoire.happened import step, turn
 from metnos.app import App
-from metnos.cli import FINE, INTERRUPTED, main
+from metnos.cli import FINE, INTERRUPTED
 from metnos.cli.stopping import Stopping
 from metnos.core.workspace import Workspace
 from metnos.grimoire.capture import note
 from metnos.grimoire.episode import Episode, Verdict, Where
 from metnos.grimoire.fact import Standing
 from metnos.grimoire.reports import Reports
+from support import PROGRAM
 
 LEARN, DREAM = ("memory", "learn"), ("memory", "dream")
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
@@ -67,13 +67,8 @@ def typed(space: Workspace, *line: str, until: str = "", then: signal.Signals = 
     """Run a command on a terminal; once it shows ``until``, send it the signal. How it ended, and all it showed."""
     child, terminal = pty.fork()
     if child == 0:
-        code = 99
-        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 -- until it ends
-        try:
-            code = main(["--workspace", str(space.root), *line])
-        finally:
-            sys.stdout.flush()
-            os._exit(code)
+        # A program of its own and not a fork that goes on: this one may hold threads of an engine, which no fork has.
+        os.execv(PROGRAM, [str(PROGRAM), "--workspace", str(space.root), *line])
     seen, sent = b"", False
     while select.select([terminal], [], [], PATIENCE_S)[0]:
         try:
