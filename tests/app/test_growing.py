@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from metnos.app import App
+from metnos.app import App, introspecting
 from metnos.core.errors import ExecutorError, ModelError, NotTrusted
 from metnos.executors.run import Call
 from metnos.law.inbox import State as Asked
 from metnos.law.principal import at_terminal
+from metnos.night.jobs import Watcher
 from metnos.synt.draft import Made
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import Proposal, State
@@ -67,6 +68,16 @@ class TestTheOwnersNeed:
             titled(app)
         item = app.inbox.approve(proposal.activation, at_terminal())
         assert app.growing.answered(item) == "format_text 1.0.0 is signed and active."
+        assert titled(app) == [{"text": "to be or not", "title": "To Be Or Not"}]
+
+    @pytest.mark.parametrize("used", [False, True])
+    def test_a_yes_that_a_killed_process_did_not_carry_out_is_carried_out_by_the_night(
+        self, app: App, used: bool
+    ) -> None:
+        item = app.inbox.approve(drafted(app).activation, at_terminal())
+        if used:
+            app.inbox.take(item.digest)
+        introspecting.make(app, Watcher())
         assert titled(app) == [{"text": "to be or not", "title": "To Be Or Not"}]
 
     def test_the_question_shows_all_that_there_is_to_decide(self, app: App) -> None:

@@ -7,6 +7,7 @@ night, and puts it before the owner: the second question. No answer in time is n
 proposal takes the place of either yes (`metnos.synt.activation`).
 """
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,11 +17,11 @@ from typing import TYPE_CHECKING
 from metnos.core.canon import Json, canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.decay import days_between
-from metnos.core.errors import InboxError, ModelError
+from metnos.core.errors import ExecutorError, InboxError, ModelError
 from metnos.executors import index
 from metnos.fastpath import promote
 from metnos.grimoire.activity import Activity
-from metnos.law.inbox import DIRECTION, Item
+from metnos.law.inbox import ACTIVATION, DIRECTION, Item
 from metnos.law.inbox import State as Answer
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.mnestome import graph, lists, proto
@@ -278,6 +279,9 @@ def _settle(app: "App") -> int:
             app.growing.refused(item, item.reason)
         elif item.kind == DIRECTION and item.state in (Answer.APPROVED, Answer.USED):
             app.growing.births.agreed(item)
+        elif item.kind == ACTIVATION and item.state in (Answer.APPROVED, Answer.USED):
+            with contextlib.suppress(ExecutorError):  # there may be too many of them tonight: the next one tries again
+                app.growing.answered(item)
     return closed
 
 
