@@ -97,7 +97,7 @@ def _one(opened: app.App, model: Chat, said: Mapping[str, Any], known: Sequence[
         tidy=gates.formatted,
     )
     began = time.monotonic()
-    made = Workshop(tools).make(need)
+    made = Workshop(tools).make(need, _told if show else lambda _stage, _why: None)
     seconds = time.monotonic() - began
     found = likeness.judge(likeness.of_need(need), [likeness.of_executor(each) for each in known])
     exists = found.name if found.kinship is not likeness.Kinship.NEW else ""
@@ -106,6 +106,11 @@ def _one(opened: app.App, model: Chat, said: Mapping[str, Any], known: Sequence[
     if show and made.draft:
         print(made.draft.code, made.draft.tests, sep="\n", flush=True)
     return Run(said["name"], bool(said.get("more")), made, seconds, exists)
+
+
+def _told(stage: str, why: str) -> None:
+    if why:
+        print(f"    {stage} again: {why}", flush=True)
 
 
 def nearness(embedder: Embedder | None, text: str, texts: Sequence[str]) -> list[float]:

@@ -26,6 +26,7 @@ _STATES = {
     State.ABANDONED: "given up",
 }
 _LONGEST = 1000
+_WHY = 120  # characters of a reason, while something is being made
 
 
 @click.group()
@@ -190,7 +191,7 @@ def inert_lines(text: str) -> str:
 
 def _progress(stage: str, what: str) -> None:
     if sys.stderr.isatty():
-        note(f"{stage} {what}".strip() + " …")
+        note(f"{stage} …" if not what else f"{stage} again, because {inert(what)[:_WHY]} …")
 
 
 def _example(text: str) -> Example:

@@ -11,16 +11,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from metnos.models.chat import Prompt, Reply, Usage
-from metnos.synt import agreement, code, description, naming, scaffold, signature, tests
+from metnos.synt import agreement, code, description, naming, probes, scaffold, signature, tests
 from metnos.synt.agreement import Result
 from metnos.synt.draft import Check, Draft, Made
 from metnos.synt.naming import Near
 from metnos.synt.need import Need
 from metnos.synt.rules import Stage, SyntRules
-from metnos.synt.sketch import Rejection, Sketch
+from metnos.synt.sketch import Case, Rejection, Sketch
 
 Ask = Callable[[str, Prompt], Reply]  # what for, and what to say
-Progress = Callable[[str, str], None]  # which stage, and what is being done
+Progress = Callable[[str, str], None]  # which stage, and why it is done again, if it is
 Examine = Callable[[Draft], Iterator[Check]]
 Results = Callable[[Sketch], Sequence[Result]]  # what the body gives for each case, in the sandbox
 
@@ -81,7 +81,7 @@ class Workshop:
         while draft is None:
             stage = bench.undone[0] if bench.undone else "gates"
             try:
-                progress(stage, "again" if bench.repairs[stage] else "")
+                progress(stage, bench.problems.get(stage, ""))
                 if bench.undone:
                     self._do(stage, bench)
                     bench.undone.remove(stage)
@@ -124,7 +124,7 @@ class Workshop:
 
     def _write(self, problem: str, bench: _Bench) -> None:
         """Bodies, until one meets every case that can be relied on; the cases as they stand then."""
-        sketch = bench.sketch
+        sketch = replace(bench.sketch, cases=tuple(case for case in bench.sketch.cases if not case.edge))
         bodies: list[Sketch] = []
         given: list[Sequence[Result]] = []
         refusals: list[Rejection] = []
@@ -146,6 +146,16 @@ class Workshop:
         bench.sketch = replace(sketch, body=bodies[judged.body].body, cases=judged.cases)
         if judged.problem:
             raise Rejection(code.STAGE, judged.problem)
+        bench.sketch = replace(bench.sketch, cases=(*judged.cases, *self._edges(bodies, bench.sketch, judged.body)))
+
+    def _edges(self, bodies: Sequence[Sketch], sketch: Sketch, chosen: int) -> tuple[Case, ...]:
+        """More cases, of what the bodies agree on where nobody has looked yet."""
+        tried = probes.of(sketch)
+        if not tried:
+            return ()
+        every = (*sketch.cases, *tried)  # tests of an executor are never without one that fails
+        given = [self._tools.results(replace(each, cases=every))[len(sketch.cases) :] for each in bodies]
+        return probes.agreed(tried, given, chosen)
 
     def _examined(self, bench: _Bench) -> Draft:
         made = scaffold.draft(bench.sketch)

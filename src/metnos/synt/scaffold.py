@@ -119,7 +119,7 @@ def tests(sketch: Sketch) -> str:
 
 
 def _test(case: Case, number: int) -> dict[str, Any]:
-    how = "seen" if case.observed else "refused" if case.error else "example"
+    how = "seen" if case.observed else "edge" if case.edge else "refused" if case.error else "example"
     made: dict[str, Any] = {"name": f"{how} {number}", "args": dict(case.args)}
     if case.files:
         made["files"] = dict(case.files)

@@ -83,6 +83,7 @@ class Case:
 
     ``observed``: it was seen in a real run or said by the owner, and nobody may change it. ``sure``: it follows from
     the arguments themselves. ``agreed``: how many bodies, written without sight of one another, gave this; no proof.
+    ``edge``: code thought of it (`probes`), and all that speaks for it is that bodies agree.
     """
 
     args: Mapping[str, Any]
@@ -92,6 +93,7 @@ class Case:
     observed: bool = False
     sure: bool = False
     agreed: int = 0
+    edge: bool = False
 
     @property
     def is_fixed(self) -> bool:
