@@ -63,6 +63,7 @@ def test_a_real_model_answers_in_words_and_by_schema(chat: Local) -> None:
         reply = chat.ask(ask(request, SCHEMA))
         assert read(reply.text, SCHEMA) == reply.data  # the grammar held: all of the text is the object
         assert json.loads(reply.text) == reply.data
+        assert reply.text == json.dumps(reply.data, separators=(",", ":"), ensure_ascii=False)  # and no space was spent
         assert reply.usage.calls == 1
     assert chat.ask(ask("Find the PDFs in my inbox.", SCHEMA)).usage.cached_tokens > 50  # the prefix was kept
 

@@ -62,6 +62,11 @@ class TestSignature:
         found = signature.take(self.GOOD, BARE)
         assert (found.each, found.item, found.parameters[0].type) == ("texts", "text", Type.TEXT)
 
+    def test_a_list_whose_items_are_worked_on_has_the_name_of_many(self) -> None:
+        said = {**self.GOOD, "takes": [{"name": "word", "type": "texts", "description": "x", "default": ""}]}
+        found = signature.take(said, BARE)
+        assert (found.each, found.item, found.takes[0].name) == ("words", "word", "words")
+
     @pytest.mark.parametrize(
         ("change", "why"),
         [
@@ -107,6 +112,21 @@ class TestTests:
         assert found[0].observed
         assert found[0].is_fixed
         assert not found[1].is_fixed
+
+    def test_of_cases_with_the_same_arguments_the_first_is_kept(self) -> None:
+        twice = {"cases": [*self.SAID["cases"], self.SAID["cases"][0], {**self.SAID["cases"][1], "result": {"title": "B"}}],
+                 "refused": {"text": "a"}}  # fmt: skip
+        found = tests.take(twice, TITLE).cases
+        assert [case.entries[0]["title"] for case in found[:-1]] == ["Hello World", "A", "One Two"]
+
+    def test_a_default_that_is_said_makes_no_other_case(self) -> None:
+        said = {
+            "cases": [
+                {"arguments": {"path": {"name": "a.txt", "content": content}, **more}, "result": [{"lines": lines}]}
+                for content, more, lines in (("x\n", {}, 1), ("x\n", {"least": 0}, 9), ("", {}, 0))
+            ],
+        }
+        assert [case.entries for case in tests.take(said, LINES).cases[:-1]] == [({"lines": 1},), ({"lines": 0},)]
 
     def test_files_are_laid_into_the_box(self) -> None:
         said = {

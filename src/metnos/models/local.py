@@ -84,20 +84,14 @@ class Local:
             self._server = _start(self._settings, self.file, key)
             address = f"{self._server.listening_address}/v1"
             asked = self._settings.model_copy(update={"provider": "openai", "url": address, "name": "local"})
-            self._remote = Remote(asked, partial(str, key), patience=Patience(0), name=self.name)
+            guided = _library().json_schema_to_grammar({}).startswith("%llguidance")
+            self._remote = Remote(asked, partial(str, key), patience=Patience(0), name=self.name, guided=guided)
         return self._remote
 
 
 def _start(settings: ModelSettings, path: Path, key: str) -> Any:
     _require_gguf(path)
-    try:
-        library = importlib.import_module("xllamacpp")  # an optional native library of 30 MB, without types
-    except ImportError as error:
-        raise ModelError(
-            "local models need one more package, which is not installed",
-            kind="missing",
-            fix="Install Metnos with its extra `local`: metnos[local]",
-        ) from error
+    library = _library()
     try:
         return library.Server(_parameters(library, settings, path, key))
     except (RuntimeError, ValueError) as error:
@@ -105,6 +99,17 @@ def _start(settings: ModelSettings, path: Path, key: str) -> Any:
             f"the model in {path} could not be started",
             kind="broken",
             fix="Is it a whole GGUF file, and is there memory enough? A smaller models.main.context needs less.",
+        ) from error
+
+
+def _library() -> Any:
+    try:
+        return importlib.import_module("xllamacpp")  # an optional native library of 30 MB, without types
+    except ImportError as error:
+        raise ModelError(
+            "local models need one more package, which is not installed",
+            kind="missing",
+            fix="Install Metnos with its extra `local`: metnos[local]",
         ) from error
 
 

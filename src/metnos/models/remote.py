@@ -50,11 +50,13 @@ class Remote:
         *,
         patience: Patience | None = None,
         name: str = "",
+        guided: bool = False,
     ) -> None:
         self._settings = settings
         self._find_key = key
         self._patience = patience or Patience()
         self._name = name
+        self._guided = guided
         self._price = price_of(settings)
         self._url = settings.url or ANTHROPIC
         self._grammar = settings.provider != "anthropic"  # there it would change the schema, and free objects get lost
@@ -185,7 +187,7 @@ class Remote:
                 raise ModelError(f"{self.name} needs a key", kind="key", fix=fix)
             name = self._settings.name or self._first_listed(key)
             tls = _verifying() if self._url.startswith("https:") else None
-            self._target = Target(self._settings.provider, self._url, name, key, tls)
+            self._target = Target(self._settings.provider, self._url, name, key, tls, self._guided)
         return self._target
 
     def _first_listed(self, key: str) -> str:

@@ -95,14 +95,15 @@ def _named(manifest: Manifest) -> Iterator[str]:
     words = manifest.words
     said = stems(" ".join((manifest.purpose, *manifest.affinity)))
     known = vocabulary.load()
-    if not any(_says(said, word) for word in (known.verbs.get(words.verb), known.objects.get(words.object)) if word):
+    if not any(says(said, word) for word in (known.verbs.get(words.verb), known.objects.get(words.object)) if word):
         yield (
             f"the purpose names neither {words.verb!r} nor {words.object!r} nor a synonym of them: "
             "say what the name says, or change the name"
         )
 
 
-def _says(said: set[str], word: Word) -> bool:
+def says(said: set[str], word: Word) -> bool:
+    """Whether the stems of a text hold a word of the vocabulary, or a synonym of it."""
     return any(stems(form) <= said for form in (word.text, *word.synonyms["en"]))
 
 
