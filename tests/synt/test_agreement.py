@@ -27,7 +27,7 @@ ONE, TWO = expects("a", {"n": 1}), expects("b", {"n": 2})
 def test_the_body_that_meets_every_case_is_taken() -> None:
     bad, good = [gives({"n": 1}), gives({"n": 9})], [gives({"n": 1}), gives({"n": 2})]
     found = judge([ONE, TWO], [bad, good])
-    assert (found.body, found.problem) == (1, "")
+    assert (found.body, found.unmet) == (1, None)
     assert [case.agreed for case in found.cases] == [2, 1]
 
 
@@ -35,7 +35,7 @@ def test_what_two_bodies_agree_on_is_expected_where_none_meets_the_case() -> Non
     wrong = expects("c", {"n": 33})
     row = [gives({"n": 1}), gives({"n": 2}), gives({"n": 3})]
     found = judge([ONE, TWO, wrong], [row, row])
-    assert found.problem == ""
+    assert found.unmet is None
     assert found.cases[2].entries == ({"n": 3},)
     assert found.cases[2].agreed == 2
 
@@ -44,7 +44,7 @@ def test_one_body_alone_changes_no_expectation() -> None:
     wrong = expects("c", {"n": 33})
     found = judge([ONE, TWO, wrong], [[gives({"n": 1}), gives({"n": 2}), gives({"n": 3})]])
     assert [case.args["text"] for case in found.cases] == ["a", "b"]
-    assert found.problem == ""
+    assert found.unmet is None
 
 
 def test_what_was_observed_is_never_changed() -> None:
@@ -52,8 +52,8 @@ def test_what_was_observed_is_never_changed() -> None:
     row = [gives({"n": 1}), gives({"n": 2}), gives({"n": 3})]
     found = judge([ONE, TWO, seen], [row, row, row])
     assert found.cases[2] == expects("c", {"n": 33}, observed=True)
-    assert '"n":33' in found.problem
-    assert '"n":3}' in found.problem
+    assert found.unmet == (seen, gives({"n": 3}))
+    assert not found.disputed
 
 
 def test_what_a_model_wants_refused_goes_if_no_body_refuses_it_and_stays_if_one_does() -> None:
@@ -62,20 +62,30 @@ def test_what_a_model_wants_refused_goes_if_no_body_refuses_it_and_stays_if_one_
     strict = [gives({"n": 1}), gives({"n": 2}), Result(error="invalid")]
     assert judge([ONE, TWO, refused], [fine, fine]).cases == tuple(judge([ONE, TWO], [fine[:2], fine[:2]]).cases)
     found = judge([ONE, TWO, refused], [fine, strict])
-    assert (found.body, found.problem) == (1, "")
+    assert (found.body, found.unmet) == (1, None)
 
 
 def test_bodies_that_agree_with_each_other_and_with_hardly_any_case_are_wrong_together() -> None:
     loud = [gives({"n": 7}), gives({"n": 8}), gives({"n": 9})]
     found = judge([ONE, TWO, expects("c", {"n": 3})], [loud, loud, loud])
-    assert found.problem
+    assert found.unmet == (ONE, gives({"n": 7}))
+    assert not found.disputed
     assert [case.entries for case in found.cases] == [({"n": 1},), ({"n": 2},), ({"n": 3},)]
+
+
+def test_what_bodies_that_are_right_elsewhere_agree_on_is_disputed() -> None:
+    row = [gives({"n": 1}), gives({"n": 8}), gives({"n": 9})]
+    found = judge([ONE, TWO, expects("c", {"n": 3})], [row, row])
+    assert (found.unmet, found.disputed) == ((TWO, gives({"n": 8})), True)
+    alone = judge([ONE, TWO, expects("c", {"n": 3})], [row, [gives({"n": 1}), gives({"n": 5}), gives({"n": 6})]])
+    assert not alone.disputed
 
 
 def test_a_fault_agrees_with_nothing() -> None:
     broken = [Result(fault="it broke")] * 2
     found = judge([ONE, TWO], [broken, broken])
-    assert "it broke" in found.problem
+    assert found.unmet == (ONE, Result(fault="it broke"))
+    assert not found.disputed
 
 
 def test_where_too_few_cases_can_be_judged_others_are_wanted() -> None:
@@ -104,6 +114,6 @@ def test_whatever_is_given_the_fixed_cases_stay_and_a_body_without_problem_meets
     for case in cases:
         if case.observed:
             assert kept[case.args["text"]].entries == case.entries
-    if not found.problem:
+    if found.unmet is None:
         for text, case in kept.items():
             assert rows[found.body][int(text)].entries == case.entries

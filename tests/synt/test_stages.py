@@ -76,7 +76,6 @@ class TestSignature:
             ({"takes": [{"name": "__x", "type": "texts", "description": "x"}]}, "cannot be the name"),
             ({"takes": [{"name": "ctx", "type": "texts", "description": "x"}]}, "cannot be the name"),
             ({"takes": [{"name": "texts", "type": "secrets", "description": "x"}]}, "is no type"),
-            ({"takes": [{"name": "text", "type": "text", "description": "x"}]}, "exactly one argument is a list"),
             ({"takes": [{"name": "n", "type": "text", "description": "x"}] * 2}, "cannot be the name"),
             ({"gives": [{"name": "path", "type": "file", "description": "x"}]}, "is no type"),
             ({"takes": [{"name": "width", "type": "integer", "description": "x", "default": "wide"}]}, "is no integer"),

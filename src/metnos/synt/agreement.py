@@ -7,8 +7,9 @@ written, some of them without sight of the cases, and all are run on all cases i
 - Another case keeps its expectation if any body meets it. If none does and two or more bodies agree on something else,
   that is expected instead, and the case says how many agreed. If nobody agrees with anybody, the case goes.
 - A case with an error goes as well if no body refuses it: what a model thinks should be refused need not be.
-- Cases that were changed or went may never be more than those that were met as they stood: bodies that agree with
-  each other and with none of the cases are wrong together.
+- Cases that were changed or went may never be more than those that were met as they stood: where bodies agree with
+  each other and with hardly any case, nobody is believed. If they meet one at least, the others are disputed, and
+  whoever wrote those looks again; if they meet none, the bodies are wrong.
 - At least two cases with entries must remain, else there is nothing to judge by.
 
 Does not guarantee that what several bodies agree on is right: one model can make one mistake twice. The owner sees how
@@ -45,11 +46,15 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The best body, by its place, and the cases as they stand now; ``problem`` says what even it does not meet."""
+    """The best body, by its place, and the cases as they stand now.
+
+    ``unmet``: a case that even this body does not meet, and what it gave. ``disputed``: others gave the same there.
+    """
 
     body: int
     cases: tuple[Case, ...]
-    problem: str = ""
+    unmet: tuple[Case, Result] | None = None
+    disputed: bool = False
 
 
 def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> Judged:
@@ -64,8 +69,16 @@ def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> Judged:
         raise Rejection(Stage.TESTS, _unclear(cases, results))
     met = [sum(_meets(case, row[place]) for place, case in kept) for row in results]
     best = max(range(len(results)), key=lambda body: (met[body], -body))
-    problem = _problem([case for _, case in kept], [results[best][place] for place, _ in kept])
-    return Judged(best, tuple(case for _, case in kept), problem)
+    wrong = next((place for place, case in kept if not _meets(case, results[best][place])), None)
+    final = tuple(case for _, case in kept)
+    if wrong is None:
+        return Judged(best, final)
+    given = results[best][wrong]
+    alike = sum(row[wrong].key == given.key for row in results)
+    right = any(not case.error and _meets(case, results[best][place]) for place, case in kept)
+    certain = given.key is not None and not given.error and alike >= _LEAST
+    disputed = certain and right and not cases[wrong].is_fixed
+    return Judged(best, final, (cases[wrong], given), disputed)
 
 
 def _plain(cases: Sequence[Case | None]) -> list[Case | None]:
@@ -90,25 +103,7 @@ def _meets(case: Case, given: Result) -> bool:
     return given.key == Result(case.entries, case.error).key
 
 
-def _problem(cases: Sequence[Case], row: Sequence[Result]) -> str:
-    for case, given in zip(cases, row, strict=True):
-        if not _meets(case, given):
-            wanted = f"fail with {case.error!r}" if case.error else f"give {_told(case.entries)}"
-            return f"for the arguments {_told(dict(case.args))} it must {wanted}, but {_happened(given)}"
-    return ""
-
-
 def _unclear(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> str:
     faults = [each.fault for row in results for each in row if each.fault]
     said = f"; one said: {faults[0]}" if faults else ""
     return f"of {len(cases)} cases too few could be confirmed by running the function{said}"
-
-
-def _happened(given: Result) -> str:
-    if given.fault:
-        return f"it broke: {given.fault}"
-    return f"it failed with {given.error!r}" if given.error else f"it gave {_told(given.entries)}"
-
-
-def _told(value: Any) -> str:
-    return str(canonical_json(value if isinstance(value, dict) else [dict(each) for each in value]).decode())[:300]

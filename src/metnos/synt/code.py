@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from metnos.models.chat import Message, Prompt
+from metnos.synt.agreement import Result
 from metnos.synt.asking import mend, told
 from metnos.synt.rules import Stage
-from metnos.synt.sketch import Case, Rejection, Sketch, Type
+from metnos.synt.sketch import Case, Field, Rejection, Sketch, Type
 
 STAGE = Stage.CODE
 MODULES = (
@@ -110,18 +111,33 @@ def _place(kind: Type) -> str:
     return " (the path of a " + str(kind) + ")" if kind.is_place else ""
 
 
+def unmet(case: Case, given: Result, sketch: Sketch) -> str:
+    """What a function does not do that it has to, in the words of Python."""
+    if given.fault:
+        happened = f"it broke: {given.fault}"
+    elif given.error:
+        happened = "it raised an error"
+    else:
+        happened = f"it gave {_rows(given.entries, sketch)!r}"
+    return f"{_shown(case, sketch)}, but {happened}"
+
+
 def _shown(case: Case, sketch: Sketch) -> str:
     """A case as a line of Python; files are told apart from it."""
-    values = [
-        case.args[field.name][0] if field.name == sketch.each else case.args.get(field.name, field.default)
-        for field in sketch.takes
-    ]
-    call = f"{sketch.name}({', '.join(map(repr, values))})"
+    call = f"{sketch.name}({', '.join(repr(_argument(case, field, sketch)) for field in sketch.takes)})"
     files = "".join(f" with the file {name} = {content!r}" for name, content in case.files.items())
     if case.error:
         return f"{call} raises ValueError"
-    rows: list[Mapping[str, Any]] = [
-        {name: value for name, value in row.items() if any(each.name == name for each in sketch.gives)}
-        for row in case.entries
-    ]
-    return f"{call} == {(rows[0] if sketch.each and rows else rows)!r}{files}"
+    return f"{call} == {_rows(case.entries, sketch)!r}{files}"
+
+
+def _argument(case: Case, field: Field, sketch: Sketch) -> Any:
+    value = case.args.get(field.name, field.default)
+    return value[0] if field.name == sketch.each and isinstance(value, list) and value else value
+
+
+def _rows(entries: Sequence[Mapping[str, Any]], sketch: Sketch) -> Any:
+    """Entries as the function gives them: without what stands around it adds."""
+    named = {each.name for each in sketch.gives}
+    rows = [{name: value for name, value in row.items() if name in named} for row in entries]
+    return rows[0] if sketch.each and rows else rows

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from metnos.models.chat import Prompt, Reply, Usage
 from metnos.synt import agreement, code, description, naming, probes, scaffold, signature, tests
 from metnos.synt.agreement import Result
-from metnos.synt.draft import Check, Draft, Made
+from metnos.synt.draft import VERSION, Check, Draft, Made
 from metnos.synt.naming import Near
 from metnos.synt.need import Need
 from metnos.synt.rules import Stage, SyntRules
@@ -47,6 +47,7 @@ class Tools:
     results: Results
     examine: Examine
     tidy: Callable[[str], str] = lambda source: source  # format the code
+    version: str = VERSION
     rules: SyntRules = field(default_factory=SyntRules)
 
 
@@ -74,9 +75,16 @@ class Workshop:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
-    def make(self, need: Need, progress: Progress = lambda _stage, _what: None) -> Made:
-        """A draft that passed every gate, or the reason why there is none. Raises `ModelError`: then try again."""
-        bench = _Bench(Sketch(need))
+    def make(
+        self, need: Need, progress: Progress = lambda _stage, _what: None, begun: tuple[Sketch, str] | None = None
+    ) -> Made:
+        """A draft that passed every gate, or the reason why there is none. Raises `ModelError`: then try again.
+
+        ``begun`` is a sketch whose function alone is to be written anew, and what is wrong with it (`mending`).
+        """
+        bench = _Bench(Sketch(need, version=self._tools.version))
+        if begun is not None:
+            bench = _Bench(begun[0], [code.STAGE], {code.STAGE: begun[1]})
         draft: Draft | None = None
         while draft is None:
             stage = bench.undone[0] if bench.undone else "gates"
@@ -138,24 +146,27 @@ class Workshop:
                 refusals.append(refused)
                 continue
             given.append(self._tools.results(bodies[-1]))
-            if len(bodies) > 1 and not agreement.judge(sketch.cases, given).problem:
+            if len(bodies) > 1 and agreement.judge(sketch.cases, given).unmet is None:
                 break
         if not bodies:
             raise refusals[0]
         judged = agreement.judge(sketch.cases, given)
         bench.sketch = replace(sketch, body=bodies[judged.body].body, cases=judged.cases)
-        if judged.problem:
-            raise Rejection(code.STAGE, judged.problem)
+        if judged.unmet:
+            wrong = code.unmet(*judged.unmet, sketch)
+            raise Rejection(tests.STAGE, tests.disputed(wrong)) if judged.disputed else Rejection(code.STAGE, wrong)
         bench.sketch = replace(bench.sketch, cases=(*judged.cases, *self._edges(bodies, bench.sketch, judged.body)))
 
     def _edges(self, bodies: Sequence[Sketch], sketch: Sketch, chosen: int) -> tuple[Case, ...]:
-        """More cases, of what the bodies agree on where nobody has looked yet."""
-        tried = probes.of(sketch)
+        """More cases: what broke before and must not again, and what bodies agree on where nobody has looked yet."""
+        broke = tests.broken(sketch)
+        tried = (*broke, *probes.of(sketch))
         if not tried:
             return ()
         every = (*sketch.cases, *tried)  # tests of an executor are never without one that fails
         given = [self._tools.results(replace(each, cases=every))[len(sketch.cases) :] for each in bodies]
-        return probes.agreed(tried, given, chosen)
+        mended = [probes.mended(case, given[chosen][place]) for place, case in enumerate(broke)]
+        return (*mended, *probes.agreed(tried[len(broke) :], [row[len(broke) :] for row in given], chosen))
 
     def _examined(self, bench: _Bench) -> Draft:
         made = scaffold.draft(bench.sketch)

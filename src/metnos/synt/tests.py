@@ -84,6 +84,11 @@ def take(data: Any, sketch: Sketch) -> Sketch:
     return replace(sketch, cases=tuple(kept))
 
 
+def disputed(wrong: str) -> str:
+    """A case that no body meets, although they agree: to be worked out again by whoever expected it."""
+    return f"you expected that {wrong}, and so did another program. Work the results out again, with simpler arguments"
+
+
 def _key(case: Case, sketch: Sketch) -> bytes:
     """What makes two cases one: the same arguments, whether a default is said or left out."""
     defaults = {each.name: each.default for each in sketch.takes if each.optional}
