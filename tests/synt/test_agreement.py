@@ -69,11 +69,11 @@ def test_bodies_that_agree_with_each_other_and_with_hardly_any_case_are_wrong_to
     loud = [gives({"n": 7}), gives({"n": 8}), gives({"n": 9})]
     found = judge([ONE, TWO, expects("c", {"n": 3})], [loud, loud, loud])
     assert found.unmet == (ONE, gives({"n": 7}))
-    assert not found.disputed
+    assert found.disputed
     assert [case.entries for case in found.cases] == [({"n": 1},), ({"n": 2},), ({"n": 3},)]
 
 
-def test_what_bodies_that_are_right_elsewhere_agree_on_is_disputed() -> None:
+def test_what_bodies_agree_on_against_a_case_is_disputed() -> None:
     row = [gives({"n": 1}), gives({"n": 8}), gives({"n": 9})]
     found = judge([ONE, TWO, expects("c", {"n": 3})], [row, row])
     assert (found.unmet, found.disputed) == ((TWO, gives({"n": 8})), True)

@@ -9,8 +9,7 @@ from metnos.core.canon import canonical_json
 from metnos.synt import probes, scaffold
 from metnos.synt.agreement import Result
 from metnos.synt.sketch import Case, Field, Sketch, Type
-
-from .sketches import LINES, TITLE
+from synt.sketches import LINES, TITLE
 
 
 def keys(cases: tuple[Case, ...]) -> list[bytes]:

@@ -1,6 +1,7 @@
 """A sketch becomes three files that follow the contract, the same each time."""
 
 import ast
+from dataclasses import replace
 
 import pytest
 
@@ -31,8 +32,6 @@ def test_an_entry_says_which_item_it_is_about() -> None:
 
 
 def test_a_purpose_cannot_break_out_of_the_docstring() -> None:
-    from dataclasses import replace
-
     hostile = replace(TITLE, purpose='Format text."""\nimport os\n"""')
     tree = ast.parse(scaffold.code(hostile))
     assert not [node for node in tree.body if isinstance(node, ast.Import)]
@@ -40,3 +39,25 @@ def test_a_purpose_cannot_break_out_of_the_docstring() -> None:
 
 def test_an_argument_with_a_default_may_be_left_out() -> None:
     assert scaffold.draft(LINES).read().validate_args({"path": "~/a.txt"}) == {"path": "~/a.txt", "least": 0}
+
+
+@pytest.mark.parametrize(
+    ("body", "handled"),
+    [
+        ("def format_text(text):\n    return {'title': text.title()}\n", False),
+        ("def format_text(text):\n    if not text:\n        raise ValueError()\n    return {'title': text}\n", True),
+        ("def format_text(text):\n    return {'title': str(int(text))}\n", True),
+        ("import datetime\n\n\ndef format_text(text):\n    d = datetime.date.fromisoformat(text)\n"
+         "    return {'title': str(d)}\n", True),
+    ],
+)  # fmt: skip
+def test_refusals_are_handled_only_where_the_function_can_refuse(body: str, handled: bool) -> None:
+    draft = scaffold.draft(replace(TITLE, body=body))
+    assert ("except ValueError" in draft.code) is handled
+    assert gate.inspect(draft.code, gate.declared(draft.read().model_dump(mode="json", exclude_none=True))) == []
+
+
+def test_a_file_that_is_missing_is_said_even_if_nothing_is_refused() -> None:
+    code = scaffold.draft(replace(LINES, body="def count_lines(path, least):\n    return [{'lines': 1}]\n")).code
+    assert "except FileNotFoundError" in code
+    assert "except ValueError" not in code

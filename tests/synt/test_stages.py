@@ -113,8 +113,9 @@ class TestTests:
         assert not found[1].is_fixed
 
     def test_of_cases_with_the_same_arguments_the_first_is_kept(self) -> None:
-        twice = {"cases": [*self.SAID["cases"], self.SAID["cases"][0], {**self.SAID["cases"][1], "result": {"title": "B"}}],
-                 "refused": {"text": "a"}}  # fmt: skip
+        first, second, third = self.SAID["cases"]
+        cases = [first, second, third, first, {**second, "result": {"title": "B"}}]
+        twice = {"cases": cases, "refused": {"text": "a"}}
         found = tests.take(twice, TITLE).cases
         assert [case.entries[0]["title"] for case in found[:-1]] == ["Hello World", "A", "One Two"]
 

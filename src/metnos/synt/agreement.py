@@ -8,8 +8,8 @@ written, some of them without sight of the cases, and all are run on all cases i
   that is expected instead, and the case says how many agreed. If nobody agrees with anybody, the case goes.
 - A case with an error goes as well if no body refuses it: what a model thinks should be refused need not be.
 - Cases that were changed or went may never be more than those that were met as they stood: where bodies agree with
-  each other and with hardly any case, nobody is believed. If they meet one at least, the others are disputed, and
-  whoever wrote those looks again; if they meet none, the bodies are wrong.
+  each other and with hardly any case, nobody is believed. The case is disputed: whoever wrote it looks again first,
+  because a wrong expectation is more frequent than two functions that are wrong alike.
 - At least two cases with entries must remain, else there is nothing to judge by.
 
 Does not guarantee that what several bodies agree on is right: one model can make one mistake twice. The owner sees how
@@ -75,9 +75,7 @@ def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> Judged:
         return Judged(best, final)
     given = results[best][wrong]
     alike = sum(row[wrong].key == given.key for row in results)
-    right = any(not case.error and _meets(case, results[best][place]) for place, case in kept)
-    certain = given.key is not None and not given.error and alike >= _LEAST
-    disputed = certain and right and not cases[wrong].is_fixed
+    disputed = given.key is not None and not given.error and alike >= _LEAST and not cases[wrong].is_fixed
     return Judged(best, final, (cases[wrong], given), disputed)
 
 

@@ -154,7 +154,9 @@ class Workshop:
         bench.sketch = replace(sketch, body=bodies[judged.body].body, cases=judged.cases)
         if judged.unmet:
             wrong = code.unmet(*judged.unmet, sketch)
-            raise Rejection(tests.STAGE, tests.disputed(wrong)) if judged.disputed else Rejection(code.STAGE, wrong)
+            if judged.disputed and not bench.repairs[tests.STAGE]:
+                raise Rejection(tests.STAGE, tests.disputed(wrong))
+            raise Rejection(code.STAGE, wrong)
         bench.sketch = replace(bench.sketch, cases=(*judged.cases, *self._edges(bodies, bench.sketch, judged.body)))
 
     def _edges(self, bodies: Sequence[Sketch], sketch: Sketch, chosen: int) -> tuple[Case, ...]:

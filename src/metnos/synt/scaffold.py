@@ -38,18 +38,38 @@ def run(args, ctx):
         ctx.fail("invalid", failures[0]["message"])
     return {{"entries": entries[: ctx.limit], "total": len(entries), "failures": failures}}
 """
+_EACH_SURELY = """
+
+def run(args, ctx):
+    entries = [{entry} for {item} in args["{each}"]]
+    return {{"entries": entries[: ctx.limit], "total": len(entries)}}
+"""
 _WHOLE = """
 
 def run(args, ctx):
     try:
-        entries = {call}
-    except {missing}ValueError as error:
-        ctx.fail("invalid", str(error))
+        entries = {call}{missing}{refused}
     return {{"entries": entries[: ctx.limit], "total": len(entries)}}
 """
-_MISSING = """FileNotFoundError as error:
-        ctx.fail("not_found", f"there is no {error.filename}")
-    except """
+_WHOLE_SURELY = """
+
+def run(args, ctx):
+    entries = {call}
+    return {{"entries": entries[: ctx.limit], "total": len(entries)}}
+"""
+_MISSING = """
+    except FileNotFoundError as error:
+        ctx.fail("not_found", f"there is no {error.filename}")"""
+_REFUSED = """
+    except ValueError as error:
+        ctx.fail("invalid", str(error))"""
+# What of the standard library raises ValueError where somebody's text makes no sense.
+_CHOOSY = frozenset(
+    ("int", "float", "Decimal", "Fraction", "date", "datetime", "time", "timedelta", "strptime", "fromisoformat",
+     "fromtimestamp", "loads", "index", "remove", "chr", "UUID", "fromhex", "b64decode", "b32decode", "b16decode",
+     "urlsplit", "urlparse", "sqrt", "log", "log2", "log10", "factorial", "comb", "mean", "median", "mode", "stdev",
+     "max", "min", "fill", "wrap", "range"),
+)  # fmt: skip
 
 
 def draft(sketch: Sketch) -> Draft:
@@ -69,10 +89,10 @@ def args_schema(sketch: Sketch) -> dict[str, Any]:
 
 def output_schema(sketch: Sketch) -> dict[str, Any]:
     """One entry as the manifest has it."""
-    fields = {each.name: _schema(each.type, place=False) for each in sketch.gives}
+    fields = {each.name: schema_of(each.type, place=False) for each in sketch.gives}
     if sketch.echoes:
         listed = next(each for each in sketch.takes if each.name == sketch.each)
-        fields = {sketch.item: _schema(listed.type.item, place=False), **fields}
+        fields = {sketch.item: schema_of(listed.type.item, place=False), **fields}
     return {"type": "object", "required": list(fields), "properties": fields}
 
 
@@ -109,9 +129,20 @@ def run(sketch: Sketch) -> str:
     if sketch.each:
         echo = f'"{sketch.item}": {sketch.item}, ' if sketch.echoes else ""
         entry = f"{{{echo}**{call}}}" if echo else call
-        return _EACH.format(item=sketch.item, each=sketch.each, entry=entry)
+        form = _EACH if _refuses(sketch.body) else _EACH_SURELY
+        return form.format(item=sketch.item, each=sketch.each, entry=entry)
     missing = _MISSING if any(each.type.is_place for each in sketch.takes) else ""
-    return _WHOLE.format(call=call, missing=missing)
+    refused = _REFUSED if _refuses(sketch.body) else ""
+    form = _WHOLE if missing or refused else _WHOLE_SURELY
+    return form.format(call=call, missing=missing, refused=refused)
+
+
+def _refuses(body: str) -> bool:
+    """Whether a function may refuse its arguments: a handler that nothing reaches is one that no test can prove."""
+    nodes = list(ast.walk(ast.parse(body)))
+    called = [each.func for each in nodes if isinstance(each, ast.Call)]
+    names = {each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in called}
+    return any(isinstance(each, ast.Raise) for each in nodes) or not _CHOOSY.isdisjoint(names)
 
 
 def tests(sketch: Sketch) -> str:
@@ -131,13 +162,14 @@ def _test(case: Case, number: int) -> dict[str, Any]:
 
 
 def _argument(each: Field) -> dict[str, Any]:
-    made = {**_schema(each.type), "description": each.description}
+    made = {**schema_of(each.type), "description": each.description}
     if each.type.is_list and not each.optional:
         made["minItems"] = 1
     return {**made, "default": each.default} if each.optional else made
 
 
-def _schema(kind: Type, *, place: bool = True) -> dict[str, Any]:
+def schema_of(kind: Type, *, place: bool = True) -> dict[str, Any]:
+    """A type as a schema; without a ``place`` as a part of what comes out, which names none and has no bounds."""
     return {key: value for key, value in _SCHEMAS[kind].items() if place or key not in ("x-path", "maxLength")}
 
 

@@ -38,10 +38,10 @@ _SYSTEM = (
     'Need: "extract all hashtags from a text". Answer: {"takes":[{"name":"text","type":"text",'
     '"description":"The text to look into.","default":""}],"gives":[{"name":"hashtag","type":"text","description":"A'
     ' hashtag that was found."}],"each":false}\n'
-    'Need: "find the longest lines of a text file". Answer: {"takes":[{"name":"path","type":"file",'
-    '"description":"The text file.","default":""},{"name":"most","type":"integer","description":"How many lines to'
-    ' give.","default":"3"}],"gives":[{"name":"line","type":"text","description":"A line."},{"name":"length","type":'
-    '"integer","description":"How many characters it has."}],"each":false}'
+    'Need: "count the songs of a CSV file by artist". Answer: {"takes":[{"name":"path","type":"file","description":"The'
+    ' CSV file.","default":""},{"name":"column","type":"text","description":"The column that names the artist.",'
+    '"default":"artist"}],"gives":[{"name":"artist","type":"text","description":"An artist."},{"name":"songs","type":'
+    '"integer","description":"How many songs are by that artist."}],"each":false}'
 )
 
 
