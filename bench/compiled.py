@@ -19,12 +19,12 @@ from bench.runner import BenchError, Cost, Measure, compare
 from metnos import app
 from metnos.core.workspace import Workspace
 from metnos.executors import folder as folders
+from metnos.executors import refs
 from metnos.executors.outcome import Outcome
 from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.grimoire.trace import Trace
 from metnos.law.principal import at_terminal
-from metnos.synt import compiler_refs
 from metnos.synt.compiler import Bench, unify
 from metnos.synt.draft import Draft
 
@@ -65,7 +65,9 @@ class _Sequence:
     def steps(self) -> list[Outcome]:
         made: list[Outcome] = []
         for planned in self.trace.plan["steps"]:
-            args = compiler_refs.resolve(planned["args"], [outcome.reply for outcome in made])
+            args = refs.resolve(
+                planned["args"], {f"step{place}": each.reply for place, each in enumerate(made, start=1)}
+            )
             made.append(self.call(planned["executor"], args))
         return made
 

@@ -1,20 +1,26 @@
 """From the owner's words to an executor that lives, in a real workspace with a scripted model; and what stops it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from metnos.app import App, introspecting
-from metnos.core.errors import ExecutorError, ModelError, NotTrusted
+from executors.samples import sample_files
+from metnos.app import App, introspecting, selecting
+from metnos.app.growing import Stopped
+from metnos.core.clock import MovableClock
+from metnos.core.errors import ExecutorError, ModelError, NoRoom, NotTrusted
 from metnos.executors.run import Call
+from metnos.executors.signature import Origin
 from metnos.law.inbox import State as Asked
 from metnos.law.principal import at_terminal
 from metnos.night.jobs import Watcher
-from metnos.synt.draft import Made
+from metnos.synt.draft import Draft, Made
 from metnos.synt.need import Need, Way
-from metnos.synt.proposals import Proposal, State
+from metnos.synt.proposals import Proposal, Proposals, State
 from turn.scripted import Said, Scripted, reopened
 
 SIGNATURE: dict[str, Any] = {
@@ -158,3 +164,117 @@ def test_a_dry_run_keeps_asks_and_signs_nothing(app: App) -> None:
     assert app.growing.proposals.all() == []
     assert app.inbox.waiting() == []
     assert "format_text" not in app.catalog.names()
+
+
+class TestStopping:
+    def test_it_ends_between_two_stages_and_is_still_to_be_made(self, model: tuple[App, Scripted]) -> None:
+        app, chat = model
+        proposal = app.growing.propose(NEED, "you asked for it")
+        seen: list[str] = []
+        stopped = app.growing.make(proposal, lambda stage, _what: seen.append(stage), lambda: "tests" in seen)
+        assert stopped.state is State.COMMISSIONED
+        assert seen == ["naming", "signature", "tests"]
+        assert len(chat.asked) == 1, "nothing more was asked of the model"
+        assert app.inbox.waiting() == []
+        chat.replies[:] = WELL
+        assert app.growing.make(stopped).state is State.DRAFTED
+
+    def test_also_between_two_gates(self, app: App) -> None:
+        gates: list[str] = []
+        with pytest.raises(Stopped):
+            app.growing.draft(NEED, lambda stage, _what: gates.append(stage), stop=lambda: "gates" in gates)
+
+    def test_a_night_that_is_stopped_leaves_it_commissioned(self, app: App) -> None:
+        app.growing.propose(NEED, "you asked for it")
+        asked: list[str] = []
+        done = introspecting.make(app, Watcher(lambda: bool(asked), lambda what, _done, _of: asked.append(what)))
+        assert (done.stopped, done.counts) == (True, {"left": 1})
+        assert [each.state for each in app.growing.proposals.all()] == [State.COMMISSIONED]
+
+
+def test_a_process_killed_right_after_asking_leaves_no_dead_question(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    proposal = app.growing.propose(NEED, "you asked for it")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Proposals, "drafted", killed)
+        app.growing.make(proposal)
+    assert app.growing.proposals.get(proposal.id).state is State.COMMISSIONED
+    introspecting.make(app, Watcher())
+    (item,) = app.inbox.waiting()
+    noted = app.growing.proposals.get(proposal.id)
+    assert (noted.state, noted.activation) == (State.DRAFTED, item.id), "it was found, and not made a second time"
+    app.growing.answered(app.inbox.approve(item.id, at_terminal()))
+    assert titled(app)
+
+
+def sign(app: App, name: str) -> None:
+    """An executor of the owner's own."""
+    app.catalog.adopt(name, sample_files(name), "a test", Origin.OWNER)
+
+
+class TestNoRoom:
+    def test_the_yes_is_kept_dormants_are_offered_and_it_lives_when_there_is_room(self, equipped: App) -> None:
+        app, _ = reopened(equipped, *WELL, policy__autonomy="full", executors__active="1")
+        sign(app, "sample_lines")
+        proposal = drafted(app)
+        with pytest.raises(NoRoom, match="your yes to format_text is kept, but there is no room for it yet") as error:
+            app.growing.answered(app.inbox.approve(proposal.activation, at_terminal()))
+        assert error.value.fix == "Put one away that you need less (sample_lines): metnos inbox list."
+        assert app.growing.proposals.get(proposal.id).state is State.DRAFTED
+        assert "format_text" not in app.catalog.names()
+        introspecting.make(app, Watcher())
+        assert "format_text" not in app.catalog.names(), "the night does not find room either"
+        (item,) = app.inbox.waiting()
+        assert item.kind == selecting.DORMANCY
+        said = selecting.answered(app, app.inbox.approve(item.id, at_terminal()))
+        assert said.endswith("format_text 1.0.0 is signed and active.")
+        assert titled(app)
+
+    def test_of_too_many_births_in_a_day_the_owner_is_told_and_nothing_is_put_away(
+        self, equipped: App, clock: MovableClock
+    ) -> None:
+        app, _ = reopened(equipped, *WELL, policy__autonomy="full", executors__births="1")
+        sign(app, "sample_lines")
+        proposal = drafted(app)
+        with pytest.raises(NoRoom, match="1 executors were born within a day") as error:
+            app.growing.answered(app.inbox.approve(proposal.activation, at_terminal()))
+        assert "tomorrow" in error.value.fix
+        assert app.inbox.waiting() == [], "putting one away would not help"
+        clock.move(timedelta(days=1, minutes=1))
+        assert app.growing.make(app.growing.proposals.get(proposal.id)).state is State.ACTIVE
+        assert titled(app)
+
+
+def test_what_it_does_the_work_of_may_be_like_it_and_is_offered_never_removed(equipped: App) -> None:
+    app, _ = reopened(equipped, *WELL, *WELL, policy__autonomy="full")
+    app.growing.answered(app.inbox.approve(drafted(app).activation, at_terminal()))
+    twin = replace(NEED, text="Put many texts into title case", name="format_lines")
+    refused = app.growing.examined(twin_of(app, "format_lines"))
+    assert refused.abandoned.startswith("likeness: it exists")
+    proposal = app.growing.propose(replace(twin, instead=("format_text", "gone_files")), "one is enough")
+    made = app.growing.examined(twin_of(app, "format_lines"), ("format_text",))
+    assert made.green, made.abandoned
+    waiting = app.growing.put(proposal, made)
+    assert app.inbox.find(waiting.activation).body["instead"] == ["format_text", "gone_files"]
+    app.growing.answered(app.inbox.approve(waiting.activation, at_terminal()))
+    assert titled(app), "it is still there"
+    (item,) = app.inbox.waiting()
+    assert item.title == "Archive format_text: format_lines does its work"
+    assert (selecting.offer_replaced(app), selecting.job(app).counts.get("questions")) == (0, None), "once"
+    selecting.answered(app, app.inbox.approve(item.id, at_terminal()))
+    with pytest.raises(NotTrusted, match="archived"):
+        titled(app)
+
+
+def twin_of(app: App, name: str) -> Draft:
+    """The same under another name."""
+    found = app.catalog.get("format_text")
+    manifest = (app.workspace.executors / "format_text" / "manifest.toml").read_text()
+    return Draft(
+        name,
+        manifest.replace('"format_text"', f'"{name}"').replace("Format text in", "Format lines in"),
+        found.source.replace("format_text", name).replace("Format text in", "Format lines in"),
+        found.tests_text,
+    )

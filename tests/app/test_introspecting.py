@@ -203,6 +203,18 @@ class TestSequences:
         assert app.catalog.get(proposal.name).origin is Origin.SYNTHESISED
         assert "asked" not in night.run_now("introspection").counts, "what lives is not proposed again"
 
+    def test_one_whose_name_was_wished_for_before_is_still_a_sequence(
+        self, app: App, night: Night, tmp_path: Path
+    ) -> None:
+        for number in range(4):
+            wish(app, number, "count_files", summary="say how many words there are")
+        use_often(app, tmp_path)
+        assert night.run_now("multi_tool_promote").counts == {"offered": 1}
+        assert night.run_now("introspection").counts["asked"] == 1
+        (proposal,) = proposals(app)
+        assert (proposal.need.way, proposal.need.name) == (Way.INDIRECT, "count_files")
+        assert app.fast.logs[1].path(proposal.need.path) is not None
+
 
 class TestMaking:
     def test_what_needs_a_model_stays_commissioned_and_is_said_once(
@@ -287,4 +299,5 @@ class TestExecutors:
         assert night.run_now("introspection").counts == {"found": 1, "asked": 1}
         (proposal,) = proposals(app)
         assert (proposal.name, proposal.need.evidence.uses) == ("compare_words", 11)
+        assert proposal.need.instead == ("compare_words_name", "compare_words_size")
         assert questions(app, selecting.DORMANCY) == []

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from cli.scripted import HOSTILE, ITEM, wanted
 from cli.terminal import Desk, plain
 from metnos.cli import asking
 from metnos.cli.asking import ask
-from metnos.turn.events import Answer, Wanted
+from metnos.turn.events import BIRTH, OFFER, Answer, Wanted
 
 
 def answer(
@@ -162,3 +163,35 @@ def test_nothing_in_it_reaches_the_terminal(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_narrow_terminal_gets_whole_words(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = plain(answer(monkeypatch, wanted(always="move_files may change what is in /box"), "n\n", columns=30)[1])
     assert "If you say always:\n  move_files may change what\n  is in /box\n" in seen
+
+
+def offer(**changed: str) -> Wanted:
+    return replace(wanted("It takes some minutes.", about=OFFER, item="", reversal="", expires="", **changed), why=())
+
+
+def test_an_offer_says_what_a_yes_would_do_and_that_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, seen = answer(monkeypatch, offer(), "what\n", "why\n", "always\n", "y\n")
+    assert found is Answer.YES
+    assert seen.count("Make it? [y/n]: ") == 4
+    assert "Unanswered for 20.0 s, nothing is made." in seen
+    assert "make it, and ask me again before it runs" in seen
+    assert "inbox" not in seen
+    found, seen = answer(monkeypatch, offer(), seconds=0.01)
+    assert found is Answer.LATER
+    assert "No answer: nothing is made." in seen
+    assert "Lo faccio? [s/n]: " in answer(monkeypatch, offer(language="it"), "n\n")[1]
+
+
+def test_whether_an_executor_may_live_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = replace(wanted("  @@ executor.py", "def run():", about=BIRTH), why=(("mutation", "passed", ""),))
+    found, seen = answer(monkeypatch, question, "hm\n", "why\n", "later\n")
+    assert found is Answer.LATER
+    assert seen.count("Let it live? [y/n/why]: ") == 3
+    assert "sign it and use it, now and from now on" in seen
+    assert "mutation  passed" in plain(seen)
+    assert "it waits in the inbox until" in seen
+
+
+def test_nobody_there_is_no_yes_to_an_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "can_answer", lambda: False)
+    assert ask(offer(), 20.0) is Answer.LATER

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -11,12 +12,21 @@ from click.testing import CliRunner, Result
 
 from law.asks import Court, ask
 from metnos import app
+from metnos.app.growing import Growing
 from metnos.cli import Choice
 from metnos.cli import inbox as commands
 from metnos.core.canon import sha256_hex
 from metnos.core.errors import InboxError, UsageError, Waiting
+from metnos.core.workspace import Workspace
 from metnos.law.inbox import Item, State
 from metnos.law.principal import Principal
+from metnos.synt import scaffold
+from metnos.synt.draft import Check, Made
+from metnos.turn.events import Answer
+from support import Say
+from synt.sketches import TITLE
+from turn.scripted import reopened, steps
+from turn.turning import take
 
 
 class Hands:
@@ -116,3 +126,31 @@ def test_edited_in_an_editor(court: Court, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("click.edit", lambda text, **_: text.replace("b.txt", "d.txt"))
     type_in("edit", item)
     assert court.inbox.waiting()[0].body == {"args": {"path": "d.txt"}}
+
+
+class TestAnExecutorThatATurnWaitsFor:
+    """A real workspace: what the yes allows is done, and the request is finished with it."""
+
+    @pytest.fixture
+    def item(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+        made = Made(scaffold.draft(TITLE), (Check("static gate", ""),))
+        monkeypatch.setattr(Growing, "draft", lambda *_: made)
+        opened, _ = reopened(app.App.open(Workspace(root)), steps({"missing": {"name": "format_text"}}))
+        taken = take(opened, "format 'to be or not' in title case", [Answer.YES, Answer.LATER])
+        assert taken.ended.state == "waiting"
+        opened.close()
+        return taken.wanted[1].item
+
+    def test_approved_later_it_lives_and_the_turn_is_finished(self, item: str, say: Say) -> None:
+        ran = say("inbox", "approve", item)
+        assert ran.code == 0, ran.err
+        assert "format_text 1.0.0 is signed and active." in ran.out
+        assert "To Be Or Not" in ran.out
+        told = " ".join(say("why").out.split())
+        assert "It goes on with turn" in told
+        assert "format_text was signed and is active. It was used for this request." in told
+
+    def test_refused_it_is_gone(self, item: str, say: Say) -> None:
+        assert say("inbox", "refuse", item).code == 0
+        assert "Nothing waits for you." in say("inbox", "list").out
+        assert say("executor", "show", "format_text").code != 0

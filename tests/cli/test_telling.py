@@ -1,6 +1,7 @@
 """How a turn is shown: the answer alone on standard output, all else beside it, and everything inert."""
 
 import itertools
+import re
 import sys
 
 import click
@@ -14,6 +15,8 @@ from metnos.cli.telling import Telling, follow, shown
 from metnos.core.errors import ModelError, TurnError
 from metnos.grimoire.trace import State
 from metnos.turn.events import (
+    BIRTH,
+    OFFER,
     Answer,
     Answered,
     Event,
@@ -38,6 +41,28 @@ def tell(*events: Event | BaseException, answer: Answer = Answer.YES, streams: b
 
 def done(text: str, state: str = "done", **more: object) -> Answered:
     return Answered(TURN, state, text, **more)  # type: ignore[arg-type]
+
+
+def test_an_offer_that_nobody_takes_waits_nowhere(capsys: Captured) -> None:
+    offer = wanted(about=OFFER, item="", executor="")
+    ended = tell(offer, done("Nothing does this.", "nothing"), answer=Answer.LATER)
+    assert ended.state == "nothing"
+    assert capsys.readouterr().err == ""
+
+
+def test_an_executor_that_waits_for_its_yes_is_told_of(capsys: Captured) -> None:
+    tell(wanted(about=BIRTH), done("It waits.", "waiting"), answer=Answer.LATER)
+    assert f"Waits for your yes: metnos inbox show {ITEM}" in capsys.readouterr().err
+
+
+def test_work_without_a_model_is_told_without_one(capsys: Captured) -> None:
+    tell(Thinking("trying it in the sandbox", ""), wanted(about=BIRTH), done("Done."))
+    assert re.fullmatch(r"· trying it in the sandbox  \d+ ms\n", capsys.readouterr().err)
+
+
+def test_leaving_while_it_is_made_claims_no_change(capsys: Captured) -> None:
+    ended = tell(wanted(about=OFFER, item="", executor=""), Thinking("making it: the code", "m"), KeyboardInterrupt())
+    assert ended.text == "Cancelled. Nothing had been done."
 
 
 class TestAnswer:

@@ -36,6 +36,22 @@ def test_what_could_be_chosen_by_way_of_exception_is_said(medium: Medium) -> Non
     assert "count_headings is hidden from planners, and could be chosen this once" in why().output
 
 
+def test_what_was_made_for_it_is_told_from_the_offer_to_its_use(medium: Medium) -> None:
+    made = {
+        "offer": "yes", "proposal": "01PROPOSAL", "name": "move_files", "item": "01ITEM", "answer": "yes", "lives": True
+    }  # fmt: skip
+    medium.close(trace("01AAA", plan={"kind": "steps", "made": made}))
+    said = " ".join(why().output.split())
+    assert "Offered to have it made, you said: yes." in said
+    assert "metnos synt show 01PROPOSAL" in said
+    assert "with its files before you: metnos inbox show 01ITEM You said: yes." in said
+    assert "move_files was signed and is active. It was used for this request." in said
+    medium.close(trace("01BBB", plan={"kind": "nothing", "made": {"offer": "yes", "failed": "no code"}}))
+    assert "It came to nothing: no code" in why().output
+    medium.close(trace("01CCC", plan={"kind": "nothing", "made": {"offer": "no"}}))
+    assert "you said: no." in " ".join(why().output.split())
+
+
 def test_the_last_one_unless_another_is_named(medium: Medium) -> None:
     assert isinstance(why().exception, TurnError)
     medium.close(trace("01AAA"))
@@ -83,6 +99,24 @@ def test_the_policy_s_steps_and_the_question(medium: Medium) -> None:
     said = why().output
     assert "level, ask, writes" in said
     assert "You were asked: metnos inbox show 01ITEM" in said
+
+
+def test_what_the_parts_of_a_step_did(medium: Medium) -> None:
+    inner = {
+        "executor": "make_folders",
+        "ok": True,
+        "because": "you said yes",
+        "audit": 41,
+        "action": "01ACT",
+        "parts": [],
+    }
+    failed = {"executor": "move_files", "ok": False, "kind": "conflict", "because": "", "parts": [inner]}
+    permit = {"step": 1, "executor": "clean_files", "because": "", "item": "", "parts": [inner, failed]}
+    medium.close(trace("01AAA", permits=(permit,)))
+    said = why().output
+    assert "It called make_folders, audit line 41: you said yes; it changed something" in said
+    assert "It called move_files, which failed (conflict): not known any more" in said
+    assert said.count("It called make_folders") == 2, "what a part called is told too"
 
 
 def test_json_explains_and_holds_nothing_that_was_said(medium: Medium) -> None:

@@ -82,6 +82,24 @@ def test_a_critic_is_heard_where_nothing_can_be_measured_and_the_owner_before_it
     assert value(db, "summarise_text") == {"summarise text": -2.0}
 
 
+def test_what_a_critic_said_stays_until_somebody_else_speaks(db: Database) -> None:
+    for turn in ("01A", "01B", "01C"):
+        fitness.record(db, turn, START, "summarise text", (step(executor="summarise_text"),))
+    fitness.record(db, "01D", START, "find files", (WELL,))
+    fitness.record(db, "01E", START - 30 * DAY, "summarise text", (step(executor="summarise_text"),))
+    assert fitness.unjudged(db, START - DAY, "", 9) == ["01A", "01B", "01C"]
+    assert fitness.unjudged(db, START - DAY, "01A", 1) == ["01B"]
+    fitness.settle(db, {"01B": Said(owner=True)})
+    assert fitness.unjudged(db, START - DAY, "", 9) == ["01A", "01C"]
+    fitness.criticise(db, "01A", -0.5)
+    fitness.criticise(db, "01B", -1.0)
+    assert value(db, "summarise_text") == {"summarise text": pytest.approx(1.0 - 0.5)}, "the owner is heard before it"
+    assert fitness.settle(db, {"01B": Said(owner=True)}) == 0
+    assert fitness.unjudged(db, START - DAY, "", 9) == ["01C"]
+    fitness.settle(db, {"01A": Said(owner=True), "01B": Said(owner=True)})
+    assert value(db, "summarise_text") == {"summarise text": 2.0}
+
+
 def test_what_was_undone_so_long_ago_that_nobody_knows_stays_undone(db: Database) -> None:
     fitness.record(db, "01A", START, "move files", (step(executor="move_files", wall_ms=0, action="01ACTION"),))
     fitness.settle(db, {"01A": Said(undone=True)}, known_since=START - DAY)

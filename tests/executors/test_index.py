@@ -46,6 +46,13 @@ def test_a_revoked_version_stays_revoked_behind_a_newer_one(db: Database) -> Non
     assert index.versions(db, "find_files")[1].state is State.REVOKED
 
 
+@pytest.mark.parametrize("state", [State.QUARANTINE, State.DISABLED])
+def test_what_was_switched_off_stays_so_behind_a_newer_one(db: Database, state: State) -> None:
+    put(db, replace(ENTRY, state=state, reason="three faults"), replace(ENTRY, version="2.0.0", serial=2))
+    old = index.versions(db, "find_files")[1]
+    assert (old.state, old.reason) == (state, "three faults")
+
+
 def test_only_usable_ones_that_are_not_built_in_count_as_active(db: Database) -> None:
     put(
         db,

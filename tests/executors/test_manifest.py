@@ -90,6 +90,11 @@ def test_what_is_wrong_is_named(old: str, new: str, said: str) -> None:
     assert caught.value.fix
 
 
+def test_a_path_without_a_scope_is_for_whoever_calls_others() -> None:
+    read = parse(changed('fs.read = ["/**"]', 'executor.call = ["list_folders"]'))
+    assert [argument.name for argument in read.paths] == ["path"]
+
+
 def test_an_example_is_needed_and_size_is_bounded() -> None:
     with pytest.raises(ManifestError, match="examples"):
         parse(SOUND[: SOUND.index("[[examples]]")])

@@ -62,6 +62,14 @@ class TestPaths:
         read = manifest({"path": READ}, HOME_READING)
         assert ready(read, home, cwd=home / "box", path="a.txt").reads == (home / "box/a.txt",)
 
+    def test_what_is_only_handed_on_is_made_real_and_is_no_need(self, home: Path) -> None:
+        """Whoever gets it has the scopes, and looks whether it is there when its turn has come."""
+        calling = manifest({"path": READ, "paths": READS}, {"executor": {"call": ["list_folders"]}})
+        prepared = ready(calling, home, path="box/../later", paths=["~/box", "/etc"])
+        assert prepared.args == {"path": str(home / "later"), "paths": [str(home / "box"), "/etc"]}
+        assert prepared.needs == (Need(Capability.EXECUTOR_CALL, "list_folders"),)
+        assert (prepared.reads, prepared.writes, walls(calling, prepared).binds) == ((), (), ())
+
     def test_several_at_once_and_each_counts_once(self, home: Path) -> None:
         read = manifest({"paths": READS}, HOME_READING)
         prepared = ready(read, home, paths=["box/a.txt", "~/box/b.txt", "./box/a.txt"])

@@ -17,6 +17,7 @@ from metnos.core.errors import SettingsError, StoreError
 from metnos.grimoire.affect import Pad
 from metnos.grimoire.episode import Mark, Provenance, Scope, Verdict, Viewer, Where
 from metnos.grimoire.episodes import ENGINES, Engine, open_episodes
+from metnos.grimoire.episodes_rows import outline_of
 from metnos.grimoire.episodes_sqlite import SqliteEpisodes
 
 
@@ -115,7 +116,6 @@ def test_neighbours_are_those_of_the_session(store: Engine) -> None:
         "E00004": [(-1, "E00002"), (1, "E00006"), (2, "E00008")],
         "E00000": [(1, "E00002"), (2, "E00004")],
     }
-    assert [found["E00004"][0][1]] == store.outlines(["E00002"])
     store.add([episode(20), episode(21), episode(22, session="C")])
     assert store.around(["E00020", "E00022", "missing"], 5, 5) == {}  # no conversation, or nobody else in it
     assert store.around([], 1, 1) == {}
@@ -165,11 +165,12 @@ def test_an_outline_says_what_the_episode_says(store: Engine) -> None:
         1, session="S", sender="guest", payload={"n": 1}, importance=0.5, pad=Pad(0.5, -0.25, 0.0), curiosity=0.25,
         provenance=Provenance.DREAM, used_at=START + timedelta(days=1), pinned=True, bloodstain=True,
     )  # fmt: skip
-    store.add([whole, episode(2)])
-    found = store.outlines(["E00002", "missing", "E00001"])
-    assert ids(found) == ["E00002", "E00001"]
-    for outline, each in zip(found, store.get(["E00002", "E00001"]), strict=True):
-        assert outline._asdict() == {name: getattr(each, name) for name in outline._fields}
+    store.add([whole, episode(2, session="S")], vectors(2), SPACE)
+    (kept,) = store.get(["E00001"])
+    hits = (*store.matching(whole.text, 2), *store.nearest(vectors(2)[0], 2))
+    ((_, beside),) = store.around(["E00002"], 1, 0)["E00002"]
+    for outline in (*(hit.of for hit in hits if hit.id == "E00001"), beside, outline_of(kept)):
+        assert outline._asdict() == {name: getattr(kept, name) for name in outline._fields}
 
 
 def test_marks_change_what_is_thought_and_nothing_else(store: Engine) -> None:

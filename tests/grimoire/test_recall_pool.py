@@ -36,7 +36,8 @@ def apart(texts: list[str], words: dict[int, float]) -> Pool:
 
 
 def judged(question: str, of: Pool) -> list[Signals]:
-    return signals(read(question, NOW), of, RULES)
+    found = signals(read(question, NOW), of, RULES)
+    return [found[place] for place in range(len(of.candidates))]
 
 
 def best(found: list[Signals]) -> int:
@@ -132,6 +133,29 @@ def test_where_an_answer_is_unsure_only_the_best_few_are_given() -> None:
 def test_accents_make_no_other_word() -> None:
     found = judged("Dov'\u00e8 il caff\u00e8 macinato?", apart(["il caff\u00e8 macinato \u00e8 finito"], {0: 3.0}))
     assert found[0].own == 1.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("keys", "key"), ("tv", "tvs"), ("filing", "files"), ("hobby", "hobbies"), ("prayed", "pray"), ("x", "x"),
+        ("relational", "relate"), ("3d", "3d"), ("caff\u00e8", "caffe"), ("playing", "played"),
+    ],
+)  # fmt: skip
+def test_a_word_is_found_in_every_form_where_it_begins_and_nowhere_else(asked: str, said: str) -> None:
+    others = [f"{before}{said}" for before in ("un", "\u00e0", "7")]
+    found = judged(asked, apart([f"({said})", f"what {said}, you say", *others, f"snake_{said}"], {0: 3.0}))
+    assert [each.own for each in found] == [1.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+
+
+def test_of_many_candidates_the_most_relevant_are_told_of() -> None:
+    texts = ["nothing", "the red kite", "a kite", "red paint"]
+    of = apart(texts, {1: 3.1, 2: 2.0, 3: 1.2})
+    every = signals(read("Where is the red kite?", NOW), of, RULES)
+    assert next(iter(every)) == 1
+    assert sorted(every) == [0, 1, 2, 3]
+    best_two = signals(read("Where is the red kite?", NOW), of, RULES, 2)
+    assert list(best_two.items()) == list(every.items())[:2]
 
 
 def test_whoever_is_named_is_preferred_unless_everybody_is() -> None:

@@ -11,7 +11,7 @@ from metnos.law.audit_log import backwards
 from metnos.law.capability import Capability
 from metnos.law.grants import MAX_DAYS, Grant
 from metnos.law.need import Need
-from metnos.law.principal import Principal
+from metnos.law.principal import Autonomy, Channel, Principal
 from support import kinds
 
 READ, WRITING, HTTP = Capability.FS_READ, Capability.FS_WRITE, Capability.NET_HTTP
@@ -111,3 +111,17 @@ def test_each_act_leaves_a_line_without_content(court: Court) -> None:
     for line, _ in zip(backwards(court.opened.workspace.audit), range(2), strict=False):
         assert b"secret" not in line.encode()
         assert line.entry.names["grant"] == made.id
+
+
+def test_what_was_granted_by_name_ends_with_the_version_that_it_was_for(court: Court) -> None:
+    mine, _, others_, everyones = (
+        give(court, "write_files", WRITING, "/home/owner"),
+        give(court, "write_files", READ, "/home/owner"),
+        give(court, "move_files", WRITING, "/home/owner"),
+        give(court, "*", READ, "/home/owner"),
+    )
+    night = Principal(Channel.NIGHT, "synt", Autonomy.READ_ONLY)
+    assert mine in court.grants.end_of("write_files", night)
+    assert court.grants.active() == [others_, everyones]
+    assert court.grants.end_of("write_files", night) == []
+    assert kinds(court.opened.workspace).count("grant revoked") == 2

@@ -111,6 +111,12 @@ class TestErasing:
         assert inbox.waiting() == []
         assert put(inbox).id != waiting.id, "the same can be asked anew"
 
+    def test_what_is_nobodys_word_can_stay(self, inbox: Inbox) -> None:
+        item = put(inbox)
+        kept = next(iter(item.body))
+        inbox.erase(item.id, [kept, "nothing"])
+        assert dict(inbox.find(item.id).body) == {kept: item.body[kept]}
+
     def test_others_stay_as_they_are_and_what_is_none_is_nothing(self, inbox: Inbox) -> None:
         item, other = put(inbox), put(inbox, OTHER)
         for _ in range(2):

@@ -12,6 +12,7 @@ from metnos.models.budget import (
     Meter,
     Metered,
     Price,
+    Within,
     least_tokens,
     likely_tokens,
     most_tokens,
@@ -133,3 +134,30 @@ def test_a_cached_prefix_has_its_own_price() -> None:
     assert price.usd(1_000_000, 0, cached=1_000_000) == pytest.approx(1.0)
     assert price.usd(1_000_000, 0, written=1_000_000) == pytest.approx(12.5)
     assert price.worst(1_000_000, 0) == pytest.approx(12.5)
+
+
+@given(
+    st.tuples(st.integers(0, 5000), st.integers(0, 5000)),
+    prices,
+    st.lists(st.tuples(prompts, outcomes, st.booleans()), max_size=12),
+)
+def test_a_budget_inside_another_exceeds_neither(
+    tokens: tuple[int, int], price: Price, calls: list[tuple[Prompt, Any, bool]]
+) -> None:
+    outer = Meter(Budget(tokens[0], 1.0))
+    inner = Within(Budget(tokens[1], 0.5), outer)
+    for prompt, outcome, inside in calls:
+        with suppress(ModelError, KeyboardInterrupt):
+            Metered(Liar(outcome), inner if inside else outer, price).ask(prompt)
+        assert inner.spent.tokens <= min(tokens)
+        assert inner.spent.tokens <= outer.spent.tokens <= tokens[0]
+        assert inner.spent.usd <= 0.5
+        assert outer.spent.usd <= 1.0
+
+
+def test_what_the_outer_budget_refuses_is_not_held_by_the_inner() -> None:
+    inner = Within(Budget(10**6, 1.0), Meter(Budget(0, 1.0)))
+    for _ in range(2):
+        with pytest.raises(ModelError, match="0 left"):
+            Metered(Scripted(["hello"]), inner).ask(question())
+    assert inner.spent.tokens == 0

@@ -53,6 +53,9 @@ def test_a_changed_prompt_fails_until_it_is_recorded_again(tmp_path: Path, chang
         Recorded(path).ask(changed)
     assert caught.value.kind == "missing"
     assert caught.value.fix.startswith("Record again: make bench NAME=llm")
+    with pytest.raises(ModelError) as caught:
+        Recorded(path, again="Play it again.").ask(changed)
+    assert caught.value.fix == "Play it again."
     Recorder(Scripted([{"a": "new"}]), path, SHA).ask(replace(changed, schema=None))
     assert Recorded(path).ask(replace(changed, schema=None)).text == '{"a": "new"}'
 

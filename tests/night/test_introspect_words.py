@@ -23,6 +23,19 @@ def test_what_is_no_text_is_no_words() -> None:
     assert words.said("") == words.said("<<>>") == words.said("12 34") == ""
 
 
+@pytest.mark.parametrize(
+    ("summary", "said"),
+    [
+        ("list the keys of these <files (json)> texts <quoted> <quoted> and <quoted>", "list the keys of these json texts ..."),
+        ("ordina le versioni <quoted> e <quoted> per <name>", "ordina le versioni ... per ..."),
+        ("say <b>what</b> is there", "say b what /b is there"),
+        ("<quoted>", ""),
+    ],
+)  # fmt: skip
+def test_a_wish_has_dots_where_its_values_were(summary: str, said: str) -> None:
+    assert words.wished(summary) == (f"“{said}”" if said else "")
+
+
 @pytest.mark.parametrize(("name", "phrase"), [("read_files_pdf", "read pdf files"), ("describe_urls", "describe urls")])
 def test_a_name_as_people_say_it(name: str, phrase: str) -> None:
     assert words.phrase(name) == phrase

@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
+from metnos.app import App
+from metnos.core.errors import Waiting
 from metnos.executors import birth, folder, gate
 from metnos.executors.run import Call
 from metnos.grimoire.trace import State, Trace
-from metnos.law.principal import Autonomy
+from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.synt import compiler, compiler_runs, gates
 from metnos.synt.compiler import Compiled, compile_runs, equal, unify
 from metnos.synt.compiler_form import Fixed, Taken, Unfit
 from metnos.synt.draft import Draft, Made
+from metnos.turn.events import Answer
 from synt.conftest import House
 from synt.pipelines import (
     FOUND,
@@ -25,13 +28,15 @@ from synt.pipelines import (
     everything,
     find,
     manifests,
+    planned,
     record,
     reply_of,
     table,
     take_back,
     told,
 )  # fmt: skip
-from turn.turning import OWNER
+from turn import turning
+from turn.turning import OWNER, follow, take
 
 FIRST = 4  # of the sequences that the fast tier tries
 ENTRY = {"path": "/home/owner/a/x.txt", "name": "x.txt", "kind": "file", "size": 1, "modified": "2026-11-01"}
@@ -140,7 +145,7 @@ def test_where_each_argument_comes_from() -> None:
     assert finding.sources["limit"] == Taken("limit", optional=True)
     assert counting.sources["top"] == Fixed(5)
     assert form.required == ("path",)
-    assert "x-path" not in form.arguments["path"]
+    assert form.arguments["path"]["x-path"] == "read"
     assert "default" not in form.arguments["limit"]
 
 
@@ -305,23 +310,84 @@ def test_nothing_is_made_of_nothing(house: House) -> None:
     assert made == Made(None, abandoned="no recorded run of it can be used", stage=compiler.STAGE)
 
 
-def test_a_part_that_changes_something_still_asks_for_itself(house: House) -> None:
-    """The whole has no leave to change anything, so nothing that it calls borrows any."""
-    pipeline = next(each for each in PIPELINES if each.id == "delete found")
-    traces = [record(house.app, house.home, asked) for asked in pipeline.asked]
-    for trace in traces:
-        take_back(house.app, trace)
-    made = unified(house, pipeline, traces)
-    assert made.draft is not None
-    adopted(house, made.draft)
-    before = everything(house.home)
-    careful = dataclasses.replace(OWNER, level=Autonomy.SUPERVISED)
-    args = made.draft.read().examples[0].args
-    outcome = house.app.runner.run(Call(made.draft.name, args, careful, house.home))
-    assert (outcome.ok, outcome.kind, everything(house.home)) == (False, "not_permitted", before)
-    (question,) = [each for each in house.app.inbox.waiting() if each.body["executor"] == "delete_files"]
-    house.app.inbox.approve(question.id, OWNER)
-    assert house.app.runner.run(Call(made.draft.name, args, careful, house.home)).ok
-    assert everything(house.home) != before
-    house.app.undo.undo()
-    assert everything(house.home) == before
+class TestAsking:
+    """The whole has no leave to change anything, so nothing that it calls borrows any: the owner is asked."""
+
+    CAREFUL = dataclasses.replace(OWNER, level=Autonomy.SUPERVISED)
+    PROGRAM = Principal(Channel.API, "a-program", Autonomy.SUPERVISED)
+
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def made(house: House) -> Draft:
+        """Two parts that change something, with one between them that looks."""
+        pipeline = next(each for each in PIPELINES if each.id == "make, find, move")
+        traces = [record(house.app, house.home, asked) for asked in pipeline.asked]
+        for trace in traces:
+            take_back(house.app, trace)
+        made = unified(house, pipeline, traces).draft
+        assert made is not None
+        adopted(house, made)
+        return made
+
+    def begin(self, house: House, made: Draft, principal: Principal, *answers: Answer) -> turning.Taken:
+        step = (made.name, made.read().examples[0].args)
+        with planned([step]):
+            return take(house.app, "tidy it up", answers, cwd=house.home, principal=principal)
+
+    def test_whoever_is_there_is_asked_about_each_change(self, house: House, made: Draft) -> None:
+        before = everything(house.home)
+        taken = self.begin(house, made, self.CAREFUL, Answer.YES, Answer.YES)
+        assert [each.executor for each in taken.wanted] == ["make_folders", "move_files"]
+        assert taken.wanted[1].lines[0].startswith("already done: make_folders")
+        assert taken.trace is not None
+        (step,) = taken.trace.steps
+        assert (taken.trace.state, step.executor, step.item) == (State.DONE, made.name, taken.wanted[1].item)
+        assert [each["executor"] for each in taken.trace.permits[0]["parts"]] == list(made.read().covers[0])
+        assert everything(house.home) != before
+        house.app.undo.undo(step.action)
+        assert everything(house.home) == before
+
+    def test_a_no_leaves_what_was_done_before_and_says_so(self, house: House, made: Draft) -> None:
+        before = everything(house.home)
+        taken = self.begin(house, made, self.CAREFUL, Answer.YES, Answer.NO)
+        assert taken.trace is not None
+        (step,) = taken.trace.steps
+        assert (taken.trace.state, bool(step.action)) == (State.REFUSED, True)
+        assert f"metnos undo {step.action}" in taken.ended.text
+        house.app.undo.undo(step.action)
+        assert everything(house.home) == before
+        first = self.begin(house, made, self.CAREFUL, Answer.NO)
+        assert "nothing was done" in first.ended.text
+        assert everything(house.home) == before
+
+    def test_who_cannot_answer_leaves_it_to_the_inbox(self, house: House, made: Draft) -> None:
+        before = everything(house.home)
+        taken = self.begin(house, made, self.PROGRAM)
+        assert (taken.wanted, taken.ended.state) == ([], "waiting")
+        for left in (1, 0):
+            (question,) = house.app.inbox.waiting()
+            turn = house.app.turns.go_on(house.app.inbox.approve(question.id, OWNER), self.PROGRAM)
+            assert turn is not None
+            taken = follow(house.app, turn)
+            assert taken.ended.state == ("waiting" if left else "done")
+        assert taken.trace is not None
+        house.app.undo.undo(taken.trace.steps[-1].action)
+        assert everything(house.home) == before
+
+    def test_killed_while_it_asks_it_goes_on_from_the_inbox(
+        self, house: House, made: Draft, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nothing of the turn is left but its question; what was done is not done again."""
+        before = everything(house.home)
+        args = made.read().examples[0].args
+        with pytest.raises(Waiting) as first:
+            house.app.runner.run(Call(made.name, args, self.CAREFUL, house.home))
+        with pytest.raises(Waiting) as second:
+            house.app.runner.resume(house.app.inbox.approve(first.value.item, OWNER))
+        monkeypatch.setenv("HOME", str(house.home))
+        other = App.open(house.app.workspace, house.app.clock)
+        outcome = other.runner.resume(other.inbox.approve(second.value.item, OWNER))
+        other.close()
+        assert outcome.ok
+        house.app.undo.undo(outcome.action)
+        assert everything(house.home) == before

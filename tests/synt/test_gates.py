@@ -170,7 +170,7 @@ class TestWhateverHappens:
     def test_a_new_version_may_be_like_the_old(self, tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(gates, "_trying", lambda *_: iter(()))
         one = builtin("sort_tables")
-        said = list(examine(one, replace(tools, replaces="sort_tables"), stop=False))
+        said = list(examine(one, replace(tools, replaces=("sort_tables",)), stop=False))
         assert [check.gate for check in said if not check.passed] == []
 
 

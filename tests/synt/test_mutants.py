@@ -80,6 +80,8 @@ class TestMaking:
             "try:\n        x = y\n    except OSError:\n        x.append(1)",
             "x = 100000",
             "x = a if time.monotonic() > 3 else b",
+            "if time.monotonic() > 3:\n        x = args['a']",
+            "x = 'this cannot be read'",
         ],
     )
     def test_what_no_small_test_could_notice_is_left_alone(self, statement: str) -> None:
@@ -142,8 +144,10 @@ class TestProving:
         assert _end(one, birth.parse(one.tests_text)[:1], pool, limits) is _End.BROKEN
 
     def test_a_slow_draft_has_fewer_mutants_but_never_too_few(self, pool: Pool) -> None:
+        """Those that break down by themselves say nothing, and others are tried for them."""
         hurried = proven(pool, TESTS, rules=MutationRules(most=12, least=3, budget_s=0.0))
-        assert hurried.noticed + hurried.broken + len(hurried.survivors) == 3
+        assert hurried.noticed + len(hurried.survivors) == 3
+        assert hurried.broken > 0
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))

@@ -122,7 +122,7 @@ class TestTests:
     def test_a_default_that_is_said_makes_no_other_case(self) -> None:
         said = {
             "cases": [
-                {"arguments": {"path": {"name": "a.txt", "content": content}, **more}, "result": [{"lines": lines}]}
+                {"arguments": {"path": {"name": "a.txt", "lines": content.splitlines()}, **more}, "result": [{"lines": lines}]}
                 for content, more, lines in (("x\n", {}, 1), ("x\n", {"least": 0}, 9), ("", {}, 0))
             ],
         }
@@ -131,10 +131,10 @@ class TestTests:
     def test_files_are_laid_into_the_box(self) -> None:
         said = {
             "cases": [
-                {"arguments": {"path": {"name": "a.txt", "content": content}, "least": 0}, "result": [{"lines": lines}]}
+                {"arguments": {"path": {"name": "a.txt", "lines": content.splitlines()}, "least": 0}, "result": [{"lines": lines}]}
                 for content, lines in (("x\n", 1), ("x\ny\n", 2), ("", 0))
             ],
-            "refused": {"path": {"name": "a.txt", "content": ""}, "least": 0},
+            "refused": {"path": {"name": "a.txt", "lines": []}, "least": 0},
         }
         found = tests.take(said, LINES).cases
         assert found[1].args == {"path": "{box}/a.txt", "least": 0}
@@ -143,7 +143,7 @@ class TestTests:
 
     @pytest.mark.parametrize("bad", ["../../etc/passwd", "/etc/passwd", "a/b.txt", ".hidden", "", "x" * 60 + ".txt"])
     def test_no_file_leaves_the_box(self, bad: str) -> None:
-        said = {"cases": [{"arguments": {"path": {"name": bad, "content": ""}, "least": 0}, "result": []}]}
+        said = {"cases": [{"arguments": {"path": {"name": bad, "lines": []}, "least": 0}, "result": []}]}
         with pytest.raises(Rejection, match="plain name"):
             tests.take(said, LINES)
 

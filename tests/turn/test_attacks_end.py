@@ -13,6 +13,7 @@ from executors.hands import PATH, give
 from metnos.app import App
 from metnos.core import files
 from metnos.core.errors import AuditError, ModelError, StoreBusy, StoreFull
+from metnos.executors import run_after
 from metnos.grimoire.trace import State
 from metnos.law.audit_line import Entry
 from metnos.models.chat import Reply, Usage
@@ -142,7 +143,7 @@ def test_an_interrupt_in_the_middle_of_an_act_says_where_to_look(
     full: App, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C after the file was trashed and before anybody heard of it."""
-    breaking(monkeypatch, full.runner, "_learn", KeyboardInterrupt, 1)
+    breaking(monkeypatch, run_after, "learn", KeyboardInterrupt, 1)
     request = full.turns.request("delete ~/inbox/one.txt", principal=OWNER, cwd=home)
     with pytest.raises(KeyboardInterrupt):
         for _ in full.turns.run(request):

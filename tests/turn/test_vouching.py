@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from metnos.turn import refs
 from metnos.turn.plan.records import Step
 from metnos.turn.vouching import is_vouched_for, steps_of
 from turn.benching import llm_record
@@ -74,8 +73,3 @@ def test_the_steps_of_a_plan_that_was_kept(
     plan: Mapping[str, Any], ran: list[str], expected: list[tuple[str, Any]]
 ) -> None:
     assert [(step.executor, dict(step.args)) for step in steps_of(plan, ran)] == expected
-
-
-def test_the_fields_of_references() -> None:
-    value = {"a": ["{{step1.entries.path}}", "x {{ last.results[3].to }}"], "b": "{{step2.entries}} {{step3}} {{no}}"}
-    assert list(refs.fields(value)) == [("step1", "path"), ("last", "to"), ("step2", ""), ("step3", "")]

@@ -98,7 +98,7 @@ def enter(app: "App", goal: str) -> Arena:
                 fitness=found.value if found else 0.0,
                 uses=found.uses if found else 0,
                 signals=found.signals if found else 0,
-                strikes=index.strikes_since(db, entry.name, now - _DAY),
+                strikes=index.strikes_since(db, entry.name, max(now - _DAY, entry.loaded_at)),  # of this version
                 why=str(away.why) if away is not None and is_hidden else entry.reason if entry.state in _OFF else "",
             )
         )

@@ -7,21 +7,21 @@ night, and puts it before the owner: the second question. No answer in time is n
 proposal takes the place of either yes (`metnos.synt.activation`).
 """
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from metnos.core.canon import Json, canonical_json, sha256_hex
+from metnos.app import breaking
+from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.decay import days_between
-from metnos.core.errors import ExecutorError, InboxError, ModelError
+from metnos.core.errors import ModelError
 from metnos.executors import index
 from metnos.fastpath import promote
 from metnos.grimoire.activity import Activity
-from metnos.law.inbox import ACTIVATION, DIRECTION, Item
+from metnos.law.inbox import DIRECTION, Item
 from metnos.law.inbox import State as Answer
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.mnestome import graph, lists, proto
@@ -36,6 +36,7 @@ from metnos.synt import likeness
 from metnos.synt.activation import direction_digest
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import OPEN, Proposal, State, subject_of
+from metnos.turn.plan.records import REQUEST
 
 if TYPE_CHECKING:
     from metnos.app.house import App
@@ -46,7 +47,6 @@ _TURNS = 2000  # the newest that are looked at: weeks of an owner who asks a lot
 _WEIGHED = 24  # proposals that one night takes up without asking about them: more nobody reads
 _DUPLICATE = "duplicate"
 _YEAR = timedelta(days=365)  # of uses: what was used less in a year is one too many
-_HOURS = 30 * 24.0  # nothing is lost by thinking about it
 _UNANSWERED = "no answer in time"
 _NOT_ASKED = "not asked"
 
@@ -123,10 +123,14 @@ def _records(app: "App") -> Records:
 
 
 def _receptors(app: "App", now: datetime) -> Iterator[Receptor]:
-    """Wishes that stand for a sequence which is used as often as it takes, and others that recur."""
+    """Wishes that stand for a sequence which is used as often as it takes, and others that recur.
+
+    A wish keeps the words that it first came with, so whether it stands for a sequence is known by what was offered.
+    """
     db, log, sequences = app.catalog.db, app.fast.logs[1], set[str]()
+    offered = promote.offers(log)
     for each in proto.protos(db):
-        path = log.path(str(each.signature["path"])) if "path" in each.signature else None
+        path = offered.get(each.dst) if each.src == REQUEST else None
         if path is not None and path.passes + path.hits >= promote.USES:
             sequences.add(each.id)
             used = [(event.turn, event.ts) for event in log.events(path.id) if event.kind in ("pass", "hit")]
@@ -216,6 +220,7 @@ def _ask(app: "App", need: Need, score: Score) -> Item:
     """Ask the owner about a direction; the proposal has the evidence of today."""
     proposals = app.growing.proposals
     reason = f"the vaglio lets it through at {score.score:.2f}: {score.reason}"
+    need = breaking.with_calls(app, need) if need.way is Way.REPAIR else need
     proposal, _ = proposals.take_up(need, reason)
     # Unless the question is there already, and only its note is missing: a process died between the two.
     if proposal.need != need and app.inbox.standing(direction_digest(proposal)) is None:
@@ -251,45 +256,25 @@ def _ask_to_archive(app: "App", finding: Finding) -> bool:
     entry = index.current(app.catalog.db, finding.archive)
     if entry is None:
         return False
-    last = to_text(app.selection.last(entry))
-    body: dict[str, Json] = {
-        "name": entry.name,
-        "version": entry.version,
-        "last": last,
-        "because": finding.says,
-        "digest": entry.digest,
-        "then": f"It is put away, and its files stay. To bring it back: metnos executor enable {entry.name}",
-    }
-    digest = sha256_hex(canonical_json([selecting.DORMANCY, entry.name, entry.digest, last]))
     title = f"Archive {entry.name}: another executor does the same"
-    app.inbox.ask(selecting.DORMANCY, title, body, digest, asked_by=INTROSPECTION, hours=_HOURS)
-    app.selection.asked(entry.name, _DUPLICATE, last, app.clock.now())
-    return True
+    return selecting.ask(app, entry, _DUPLICATE, title, because=finding.says, by=INTROSPECTION) is not None
 
 
 def _settle(app: "App") -> int:
     """Close what the owner did not answer in time, which it counts, and carry out answers that nobody carried out."""
-    proposals, closed = app.growing.proposals, 0
+    proposals, births, closed = app.growing.proposals, app.growing.births, 0
+    births.settle()
     for each in proposals.all((State.DIRECTION, State.DRAFTED)):
-        item = _question(app, each.direction if each.state is State.DIRECTION else each.activation)
+        item = births.question(each)
         if item is None or item.state is Answer.EXPIRED:
             proposals.refused(each, _UNANSWERED)
             closed += 1
         elif item.state is Answer.REFUSED:
             app.growing.refused(item, item.reason)
         elif item.kind == DIRECTION and item.state in (Answer.APPROVED, Answer.USED):
-            app.growing.births.agreed(item)
-        elif item.kind == ACTIVATION and item.state in (Answer.APPROVED, Answer.USED):
-            with contextlib.suppress(ExecutorError):  # there may be too many of them tonight: the next one tries again
-                app.growing.answered(item)
+            births.agreed(item)
+    app.growing.carry_out()
     return closed
-
-
-def _question(app: "App", item: str) -> Item | None:
-    try:
-        return app.inbox.find(item)
-    except InboxError:
-        return None
 
 
 # -- making
@@ -316,9 +301,11 @@ def make(app: "App", watcher: Watcher) -> Done:
         return Done("", {"left": len(left)} if left else {}, news)
     step = partial(_progress, watcher)
     try:
-        made = app.growing.make(todo[0], step)
+        made = app.growing.make(todo[0], step, watcher.stop)
     except ModelError as error:  # it stays commissioned: the model is to blame, and not the need
         return Done(error.what, {"left": len(waiting)}, news)
+    if made.state is State.COMMISSIONED:
+        return Done("it was stopped between two stages", {"left": len(waiting)}, news, stopped=True)
     told = _told(made)
     counts = {"made": int(made.state is State.DRAFTED), "given up": int(made.state is State.ABANDONED)}
     return Done("", {**counts, "left": len(waiting) - 1}, (*news, told))

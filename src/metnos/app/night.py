@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from metnos.app import ageing, introspecting, learning, paths, remembering, selecting, turning
+from metnos.app import ageing, critic, introspecting, learning, paths, remembering, selecting, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.night import backups, desktop, reminders
@@ -54,6 +54,7 @@ def jobs(app: App) -> tuple[Job, ...]:
         long("dream", "dreaming", remembering.dream),
         short("fast_paths", "judging fast paths", paths.nightly),
         short("multi_tool_promote", "looking for sequences that deserve an executor", paths.promote_pipelines),
+        long("critic", "judging answers that nobody spoke of", critic.job),
         short("selection", "judging what executors are worth", selecting.job),
         replace(
             short("introspection", "looking for what is missing", introspecting.job),

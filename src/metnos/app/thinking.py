@@ -82,12 +82,18 @@ class Thinking:
 
 def of(app: "App", stop: Callable[[], bool] = lambda: False) -> Thinking | None:
     """The model that thinks here; nothing if there is none, or if it may not."""
+    chat = allowed(app)
+    return None if chat is None else Thinking(chat, app.settings.models.main.context, stop)
+
+
+def allowed(app: "App") -> Chat | None:
+    """The model that may be asked by night about what the owner said and did, with the budget of a turn; or none."""
     wanted, models = app.settings.memory.think, app.settings.models
     chat = app.models.metered("main", Meter(Budget(models.turn_tokens, models.turn_usd)))
     costs = models.main.price_in > 0 or models.main.price_out > 0
     if chat is None or wanted == "off" or (wanted == "auto" and (chat.outside or costs)):
         return None
-    return Thinking(chat, models.main.context, stop)
+    return chat
 
 
 def _prompt(material: str, window: int) -> Prompt:

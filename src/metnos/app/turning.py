@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from metnos.app import learning, sight
+from metnos.app.extending import Extending
 from metnos.context import head
 from metnos.context.fence import fence
 from metnos.core.errors import ModelError, StoreError
@@ -46,6 +47,7 @@ def build(app: "App") -> Turns:
             reach=Reach(app.catalog.db, app.clock, app.catalog.names),
             reminding=_reminding(app),
             sight=sight.sight(app),
+            maker=Extending(app),
             learnt=partial(learning.catch_up_or_later, app),
         )
     )

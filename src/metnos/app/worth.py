@@ -50,7 +50,10 @@ def told(app: "App", name: str) -> dict[str, Any]:
 
 
 def settle(app: "App") -> int:
-    """Let what the owner said and took back since change what calls were worth; returns how many changed."""
+    """Let what the owner said and took back since change what calls were worth; returns how many changed.
+
+    What a critic said stays, and counts where nobody else did.
+    """
     said = {turn: Said(undone=True) for turn in app.undo.undone_turns()}
     said |= {turn: Said(owner=True, undone=turn in said) for turn in app.medium.liked()}
     said |= {turn: Said(owner=False, undone=turn in said) for turn in app.medium.disliked()}

@@ -2,8 +2,9 @@
 
 Rules: only a yes that was typed after the question was seen counts: what was typed before is thrown away, the second
 yes for what cannot be taken back is a whole word, and anything that is no answer asks again. Nothing waits forever: no
-answer in time, or an end of input, leaves the question in the inbox. Whatever is shown is inert and bounded, and says
-how much it leaves out. It is all on standard error, so that an answer can go into a pipe.
+answer in time, or an end of input, leaves the question in the inbox, and makes nothing of an offer. Whatever is shown
+is inert and bounded, and says how much it leaves out. It is all on standard error, so that an answer can go into a
+pipe.
 """
 
 import os
@@ -19,7 +20,7 @@ from metnos.cli.live import columns, lasted
 from metnos.cli.output import counted, inert
 from metnos.core.clock import from_text
 from metnos.core.descriptors import has_input
-from metnos.turn.events import Answer, Wanted
+from metnos.turn.events import BIRTH, OFFER, Answer, Wanted
 
 _MOST_LINES = 40
 _MOST_CHARACTERS = 400  # of one line
@@ -48,12 +49,12 @@ def ask(wanted: Wanted, seconds: float) -> Answer:
     while True:
         typed = _read(_prompt(wanted), seconds)
         if typed is None:
-            click.echo(_wrapped(said.nobody), err=True)
+            click.echo(_wrapped(said.nobody_to_offer if wanted.about == OFFER else said.nobody), err=True)
             return Answer.LATER
         answer = _understand(wanted, typed)
         if answer is not None:
             return answer
-        if typed in said.why:
+        if typed in said.why and wanted.why:
             _show_why(wanted)
         elif typed in said.all:
             _show_lines(wanted.lines, said.all[-1], whole=True)
@@ -81,16 +82,19 @@ def _prompt(wanted: Wanted) -> str:
     said = words(wanted.language)
     if wanted.yes:
         return f"{said.do_all_the_same} [{said.yes[-1]}/{said.no[0]}/{said.why[-1]}]: "
+    asked = {OFFER: said.make_it, BIRTH: said.let_it_live}.get(wanted.about, said.do_this)
     always = f"/{said.always[-1]}" if _may_always(wanted) else ""
-    return f"{said.do_this} [{said.yes[0]}/{said.no[0]}{always}/{said.why[-1]}]: "
+    why = f"/{said.why[-1]}" if wanted.why else ""
+    return f"{asked} [{said.yes[0]}/{said.no[0]}{always}{why}]: "
 
 
 def _show_choices(wanted: Wanted) -> None:
     said = words(wanted.language)
     click.echo(_wrapped(said.choose), err=True)
     names = (said.yes[-1 if wanted.yes else 0], said.no[0], said.later[-1], said.always[-1], said.why[-1], said.all[-1])
-    possible = (True, True, True, _may_always(wanted), True, _is_cut(wanted.lines))
-    for name, what, can in zip(names, said.meanings, possible, strict=True):
+    possible = (True, True, bool(wanted.item), _may_always(wanted), bool(wanted.why), _is_cut(wanted.lines))
+    first = {OFFER: said.to_make, BIRTH: said.to_live}.get(wanted.about, said.meanings[:2])
+    for name, what, can in zip(names, (*first, *said.meanings[2:]), possible, strict=True):
         if can:
             click.echo(f"  {name:<8}{what}", err=True)
 
@@ -122,7 +126,8 @@ def _show(wanted: Wanted, seconds: float) -> None:
     if _may_always(wanted):
         always = said.if_always.format(always=said.always[-1], what=_one_line(wanted.always))
         click.echo(_wrapped(always), err=True)
-    waits = said.unanswered.format(seconds=lasted(seconds * 1000), until=_until(wanted.expires))
+    unanswered = said.not_answered if wanted.about == OFFER else said.unanswered
+    waits = unanswered.format(seconds=lasted(seconds * 1000), until=_until(wanted.expires))
     click.secho(_wrapped(waits), dim=True, err=True)
 
 

@@ -25,6 +25,12 @@ class Words:
     unanswered: str
     if_always: str
     which_rules: str
+    make_it: str
+    let_it_live: str
+    to_make: tuple[str, str]  # what yes and no mean there
+    to_live: tuple[str, str]
+    not_answered: str  # of an offer, which does not wait anywhere
+    nobody_to_offer: str
 
 
 ENGLISH = Words(
@@ -49,6 +55,12 @@ ENGLISH = Words(
     unanswered="Unanswered for {seconds}, it waits in the inbox until {until}.",
     if_always="If you say {always}: {what}",
     which_rules="What each rule says about it:",
+    make_it="Make it?",
+    let_it_live="Let it live?",
+    to_make=("make it, and ask me again before it runs", "leave it"),
+    to_live=("sign it and use it, now and from now on", "throw it away"),
+    not_answered="Unanswered for {seconds}, nothing is made.",
+    nobody_to_offer="No answer: nothing is made.",
 )
 ITALIAN = Words(
     yes=("s", "y", "yes", "si", "sì"),
@@ -72,6 +84,12 @@ ITALIAN = Words(
     unanswered="Senza risposta per {seconds}, aspetta nella posta (metnos inbox list) fino al {until}.",
     if_always="Se dici {always}: {what}",
     which_rules="Che cosa ne dice ogni regola:",
+    make_it="Lo faccio?",
+    let_it_live="Può vivere?",
+    to_make=("fallo, e chiedimelo di nuovo prima che funzioni", "lascia stare"),
+    to_live=("firmalo e usalo, ora e in futuro", "buttalo via"),
+    not_answered="Senza risposta per {seconds}, non faccio niente.",
+    nobody_to_offer="Nessuna risposta: non faccio niente.",
 )
 
 

@@ -13,6 +13,7 @@ from metnos.app import App, learning, selecting, worth
 from metnos.cli import FAILED, FINE, Choice, arguments
 from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
+from metnos.cli.executor_sharing import SHARING
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, inert, json_option, note, print_json, print_table
 from metnos.core.errors import InboxError, UsageError, Waiting
@@ -196,7 +197,7 @@ def panic(choice: Choice, reason: str, lift: bool) -> None:
     click.echo("Nothing runs until you say so: metnos executor panic --lift")
 
 
-for command in (new, test_, sign, rebuild):
+for command in (new, test_, sign, rebuild, *SHARING):
     executor.add_command(command)
 
 

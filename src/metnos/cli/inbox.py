@@ -5,19 +5,21 @@ from typing import Any
 
 import click
 
-from metnos.app import App, ageing, keeping, selecting
-from metnos.cli import FAILED, FINE, Choice, asking
+from metnos.app import App, ageing, extending, keeping, selecting, skilled
+from metnos.cli import FAILED, FINE, Choice, asking, deciding
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table, short
-from metnos.cli.telling import Telling, follow
+from metnos.cli.telling import Telling, Turn, follow
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.grimoire import tiers
 from metnos.law.inbox import ACT, ACTIVATION, DIRECTION, Item, State, Yes
 from metnos.law.principal import at_terminal
+from metnos.synt.proposals import State as Stand
 
 _NEWEST = 50
-_INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "executor", "files", "direction", "proposal")
+_INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "executor", "files", "direction", "proposal",
+             "above", "whole")  # fmt: skip
 GROWING = (DIRECTION, ACTIVATION)
 
 
@@ -54,6 +56,9 @@ def show(choice: Choice, item_id: str, as_json: bool) -> None:
     yeses = box.yeses(item.id)
     if as_json:
         print_json(_data(item) | {"yeses": [{"by": yes.by, "at": to_text(yes.ts)} for yes in yeses]})
+        return
+    if item.kind in GROWING:
+        deciding.describe(item, yeses)
         return
     _describe(item, yeses)
     if item.state is State.WAITING:
@@ -92,6 +97,8 @@ def refuse(choice: Choice, item_id: str, reason: str) -> None:
         proposal = app.growing.refused(item, reason)
         if proposal is not None and proposal.is_open:
             click.echo(f"It is made again with that in mind: metnos synt make {short(proposal.id)}")
+        elif proposal is not None and proposal.state is Stand.ABANDONED:
+            click.echo(f"It is given up: {inert(proposal.reason)}")
 
 
 @inbox.command()
@@ -138,6 +145,10 @@ def _carry_out(app: App, item: Item) -> int:
         return FINE
     if item.kind in GROWING:
         click.echo(app.growing.answered(item))
+        waited = extending.go_on(app, item, at_terminal())
+        return FINE if waited is None else _go_on(app, waited)
+    if item.kind == skilled.KIND:
+        click.echo(skilled.answered(app, item))
         return FINE
     if item.kind in selecting.KINDS:
         click.echo(selecting.answered(app, item))
@@ -149,6 +160,11 @@ def _carry_out(app: App, item: Item) -> int:
         from metnos.cli.executor import show_outcome  # only a call by itself has one
 
         return int(show_outcome(app.runner.resume(item)) or FINE)
+    return _go_on(app, turn)
+
+
+def _go_on(app: App, turn: Turn) -> int:
+    """Follow a turn that waited for this answer to its end."""
     with Telling(streams=False) as telling:
         ended = follow(turn, telling, lambda wanted: asking.ask(wanted, app.settings.turn.prompt_s))
         telling.answer(ended.text)

@@ -2,19 +2,25 @@
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, inert, json_option, note, print_json, print_table, say, short
+from metnos.cli.stopping import Stopping
 from metnos.cli.synt_thinking import introspect
 from metnos.core.clock import to_text
-from metnos.core.errors import UsageError
+from metnos.core.errors import NotTrusted, UsageError
+from metnos.executors import words
 from metnos.synt.draft import Check, Draft, Made
 from metnos.synt.need import Example, Need, Way
-from metnos.synt.proposals import Proposal, State
+from metnos.synt.proposals import Birth, Proposal, State
+
+if TYPE_CHECKING:
+    from metnos.app.growing import Growing
+    from metnos.executors.catalog import Look
 
 _STATES = {
     State.WEIGHED: "thought of",
@@ -59,10 +65,11 @@ def draft(choice: Choice, need: tuple[str, ...], dry_run: bool, examples: tuple[
     growing = open_app(choice).growing
     wanted = Need(text, Way.OWNER, examples=tuple(_example(each) for each in examples))
     if dry_run:
-        made = growing.draft(wanted, _progress)
+        with Stopping() as stop:
+            made = growing.draft(wanted, _progress, stop=stop)
         _tell_made(made, as_json)
         return FINE if made.green else FAILED
-    return _tell(growing.make(growing.propose(wanted, "the owner asked for it"), _progress), as_json)
+    return _make(growing, growing.propose(wanted, "the owner asked for it"), as_json)
 
 
 @synt.command()
@@ -70,9 +77,9 @@ def draft(choice: Choice, need: tuple[str, ...], dry_run: bool, examples: tuple[
 @json_option
 @click.pass_obj
 def make(choice: Choice, proposal: str, as_json: bool) -> int:
-    """Make what you agreed to, now instead of by night."""
+    """Make what you agreed to, now instead of by night. Ctrl-C stops it between two stages; nothing is lost then."""
     growing = open_app(choice).growing
-    return _tell(growing.make(growing.proposals.find(proposal), _progress), as_json)
+    return _make(growing, growing.proposals.find(proposal), as_json)
 
 
 @synt.command(name="list")
@@ -103,25 +110,25 @@ def show(choice: Choice, proposal: str, as_json: bool) -> None:
     found = growing.proposals.find(proposal)
     events = growing.proposals.events(found.id)
     versions = growing.proposals.versions(found.name) if found.name else []
+    look = _look(growing, found.name)
     if as_json:
         history = [{"at": to_text(each.ts), "state": each.state, "why": each.reason} for each in events]
-        lived = [{"version": version, "digest": digest, "at": to_text(at)} for digest, version, _, at in versions]
+        lived = [{"version": each.version, "digest": each.digest, "at": to_text(each.since)} for each in versions]
         print_json(_data(found) | {"history": history, "versions": lived})
         return
     click.secho(inert(found.need.text), bold=True)
     rows: list[tuple[str, Any]] = [("id", found.id), ("state", _STATES[found.state]), ("came by", found.need.way)]
     rows += [("name", found.name)] if found.name else []
     rows += [("because", found.need.evidence.says)] if found.need.evidence.says else []
+    rows += [("broke", each) for each in found.need.evidence.failures]
     rows += [("refused because", each) for each in found.need.refused]
-    rows += [(f"{each.ts:%Y-%m-%d %H:%M}", f"{_STATES[each.state]}: {each.reason}") for each in events]
-    rows += [(f"version {version}", f"{at:%Y-%m-%d}, {digest[:12]}") for digest, version, _, at in versions]
+    rows += [(f"{each.ts.astimezone():%Y-%m-%d %H:%M}", f"{_STATES[each.state]}: {each.reason}") for each in events]
+    rows += [(f"version {each.version}", _lived(each, look)) for each in versions]
     print_table(("what", "is"), rows)
     _show_checks(found.checks)
     if found.draft:
         _show_files(found.draft)
-    waits = {State.DIRECTION: found.direction, State.DRAFTED: found.activation}.get(found.state)
-    if waits:
-        note(f"Your answer is wanted: metnos inbox show {waits}")
+    _what_next(found, growing)
 
 
 @synt.command()
@@ -130,26 +137,68 @@ def show(choice: Choice, proposal: str, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def rollback(choice: Choice, name: str, version: str, yes: bool) -> None:
-    """Put an earlier VERSION of an executor back, by default the one before."""
+    """Put an earlier VERSION of an executor back, by default the one before.
+
+    It comes back as it was when another took its place: if it was in quarantine, or switched off, it is so again.
+    """
     app = open_app(choice)
     if not yes:
         confirm(f"Put {version or 'the version before'} of {name} back?")
-    executor = app.growing.roll_back(name, version)
-    click.echo(f"{executor.name} {executor.version} is active again.")
+    lives = app.growing.roll_back(name, version)
+    back = lives.executor
+    click.echo(f"{name} {back.version} is back in the place of {lives.before}.")
+    if not back.usable:
+        state = words.STATES[back.state]
+        say(f"It is {state}, as it was: {back.reason}. To use it all the same: metnos executor enable {name}")
+    if lives.ended:
+        say(f"What you had allowed {name} for good was for {lives.before}, and ended: metnos policy grants")
 
 
 # -- shown
 
 
-def _tell(proposal: Proposal, as_json: bool) -> int:
+def _make(growing: "Growing", proposal: Proposal, as_json: bool) -> int:
+    with Stopping() as stop:
+        made = growing.make(proposal, _progress, stop)
     if as_json:
-        print_json(_data(proposal))
-    elif proposal.state is State.DRAFTED:
-        click.echo(f"{proposal.name} passed every gate. See it and say yes: metnos inbox show {proposal.activation}")
+        print_json(_data(made))
+    elif made.state is State.DRAFTED:
+        say(f"{made.name} passed every gate. See it and decide: metnos inbox show {made.activation}")
+    elif made.state is State.ACTIVE:
+        say(f"{made.name} lives now.")
+    elif made.state is State.COMMISSIONED:
+        say(f"It was stopped, and is still to be made: metnos synt make {short(made.id)}")
     else:
-        say(f"It was given up: {inert(proposal.reason)}")
-        _show_checks(proposal.checks)
-    return FINE if proposal.state is State.DRAFTED else FAILED
+        say(f"It was given up: {inert(made.reason)}")
+        _show_checks(made.checks)
+    return FINE if made.state in (State.DRAFTED, State.ACTIVE) else FAILED
+
+
+def _look(growing: "Growing", name: str) -> "Look | None":
+    try:
+        return growing.app.catalog.look(name) if name else None
+    except NotTrusted:
+        return None
+
+
+def _lived(birth: Birth, look: "Look | None") -> str:
+    """Since when a version lives or lived, and whether it is the one that is there now."""
+    now = look is not None and look.executor is not None and look.executor.digest == birth.digest
+    there = f", the one that is there: {words.STATES[look.state]}" if now and look is not None else ""
+    return f"born {birth.since.astimezone():%Y-%m-%d}{there}"
+
+
+def _what_next(found: Proposal, growing: "Growing") -> None:
+    """What the owner can type now."""
+    waits = {State.DIRECTION: found.direction, State.DRAFTED: found.activation}.get(found.state)
+    if growing.births.is_agreed(found):
+        note(f"You said yes, and it does not live yet: metnos synt make {short(found.id)}")
+    elif waits:
+        note(f"Your answer is wanted: metnos inbox show {waits}")
+    elif found.state is State.COMMISSIONED:
+        note(f"The night makes it. Now: metnos synt make {short(found.id)}")
+    elif found.state is State.ACTIVE and len(growing.proposals.versions(found.name)) > 1:
+        note(f"To put the version before back: metnos synt rollback {found.name}")
 
 
 def _tell_made(made: Made, as_json: bool) -> None:

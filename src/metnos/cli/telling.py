@@ -18,6 +18,7 @@ from metnos.core.errors import TurnError
 from metnos.core.records import Level
 from metnos.grimoire.trace import State
 from metnos.turn.events import (
+    ACT,
     Answer,
     Answered,
     Event,
@@ -72,17 +73,16 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         if isinstance(event, Text) and not self._streams:
             return
         took = self._live.stop()
-        thinking, self._thinking = self._thinking, None
         if isinstance(event, Text):
+            self._thinking = None
             self._stream(event.delta)
             return
         self._end_stream()
-        if thinking is not None:
-            _say_dim(f"· {_short(thinking.what)}  {_short(thinking.model)}  {lasted(took)}")
+        self._end_thinking(took)
         match event:
             case Thinking():
                 self._thinking = event
-                self._live.start(f"{_short(event.what)}  {_short(event.model)}")
+                self._live.start(_thought(event))
             case Planned():
                 self._learnt_from = event.learnt_from
                 _tell_plan(event)
@@ -98,13 +98,16 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
 
     def ask(self, wanted: Wanted, ask: Callable[[Wanted], Answer]) -> Answer:
         """Let the owner be asked, with nothing moving on the screen meanwhile."""
-        self._live.stop()
+        took = self._live.stop()
         self._end_stream()
+        self._end_thinking(took)
         self._begun = ""  # it has not: it waits for the answer
         answer = ask(wanted)
-        if answer is Answer.LATER:
+        if answer is Answer.LATER and wanted.item:
             self.waits.append(wanted.item)
             self._left.add(wanted.number)
+        elif wanted.about != ACT:
+            self._live.start(_WORKING)
         else:
             self._begun = wanted.executor
             self._live.start(self._what(wanted.number, wanted.executor))
@@ -171,6 +174,11 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         title = f"  {_short(started.title)}" if started and started.title else ""
         return f"{place}{_short(executor)}{title}"
 
+    def _end_thinking(self, took: float) -> None:
+        thinking, self._thinking = self._thinking, None
+        if thinking is not None:
+            _say_dim(f"· {_thought(thinking)}  {lasted(took)}")
+
     def _stream(self, delta: str) -> None:
         delta = delta if self._said else delta.lstrip()
         self._said += delta
@@ -220,6 +228,11 @@ def _fitted(what: str, tail: str) -> tuple[str, str]:
     room = max(columns(sys.stderr) - _AROUND, _NARROW)
     what = clip(what, max(room - len(tail), room // 2))
     return what, clip(tail, room - len(what))
+
+
+def _thought(thinking: Thinking) -> str:
+    """What is thought about, and by which model; there may be none, where code does the work."""
+    return "  ".join(filter(None, (_short(thinking.what), _short(thinking.model))))
 
 
 def _tell_plan(plan: Planned) -> None:

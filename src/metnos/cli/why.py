@@ -42,6 +42,7 @@ _PARTS = {
     "slots": "details",
     "weight": "experience",
 }
+_SAID = {"yes": "yes.", "no": "no.", "later": "nothing."}
 _HOW = {"reference": "the plan said so", "content": "the same content", "call": "called by it"}
 
 
@@ -61,6 +62,7 @@ def why(choice: Choice, turn: str | None, as_json: bool) -> None:
         return
     _head(trace)
     _plan(app, trace)
+    _made(trace)
     _candidates(trace.candidates)
     _memories(trace.memories)
     _permits(trace.permits)
@@ -104,6 +106,29 @@ def _plan(app: App, trace: Trace) -> None:
     told = trace.plan.get("fast")
     if isinstance(told, Mapping):
         _fast(app, told, trace)
+
+
+def _made(trace: Trace) -> None:
+    """What was made for the request, and what the owner said to it."""
+    told = trace.plan.get("made")
+    if not isinstance(told, Mapping):
+        return
+    _title("What was made for it")
+    name, offer, answer = (str(told.get(key, "")) for key in ("name", "offer", "answer"))
+    if offer:
+        _say(f"Nothing that was there fitted. Offered to have it made, you said: {_SAID.get(offer, offer)}")
+    if told.get("proposal"):
+        _say(f"How it was made: metnos synt show {told['proposal']}")
+    if told.get("item"):
+        _say(f"Whether {name} may live, you were asked with its files before you: metnos inbox show {told['item']}")
+    if answer:
+        _say(f"You said: {_SAID.get(answer, answer)}")
+    if told.get("failed"):
+        _say(f"It came to nothing: {told['failed']}")
+    if told.get("lives") or told.get("before"):
+        used = "used" if any(step.executor == name for step in trace.steps) else "not used"
+        since = "was signed and is active" if told.get("lives") else "was made for such a request before"
+        _say(f"{name} {since}. It was {used} for this request.")
 
 
 def _fast(app: App, said: Mapping[str, Any], trace: Trace) -> None:
@@ -164,6 +189,18 @@ def _permits(permits: Sequence[Mapping[str, Any]]) -> None:
                 _say("   " + ", ".join(map(str, step)))
         if each.get("item"):
             _say(f"   You were asked: metnos inbox show {each['item']}")
+        _parts(each)
+
+
+def _parts(whole: Mapping[str, Any], deep: int = 1) -> None:
+    """The calls that an executor made, each with what came of it and why it was allowed."""
+    for each in _list(whole.get("parts")):
+        how = "" if each.get("ok") else f", which failed ({each.get('kind') or 'failed'})"
+        line = f", audit line {each['audit']}" if each.get("audit") else ""
+        because = each.get("because") or "not known any more"
+        changed = "; it changed something" if each.get("action") else ""
+        _say(f"{'   ' * deep}It called {each.get('executor', '?')}{how}{line}: {because}{changed}")
+        _parts(each, deep + 1)
 
 
 def _steps(steps: Sequence[StepTrace]) -> None:

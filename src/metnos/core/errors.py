@@ -23,6 +23,7 @@
     ├── ExecutorError           an executor cannot be used
     │   ├── ManifestError       its folder does not follow the contract
     │   ├── NotTrusted          its signature does not hold, or its state forbids it
+    │   ├── NoRoom              there are as many as there may be, or too many came today
     │   └── ExecutorFailed      it ran and did not succeed
     ├── UndoError               an action cannot be taken back
     ├── SandboxError            no sandbox can be had, or it does not hold
@@ -130,6 +131,10 @@ class ManifestError(ExecutorError):
 
 class NotTrusted(ExecutorError):
     """Its signature does not hold, or its state forbids it."""
+
+
+class NoRoom(ExecutorError):
+    """There are as many executors as there may be, or too many came today."""
 
 
 class ExecutorFailed(ExecutorError):

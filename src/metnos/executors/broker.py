@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from metnos.core.canon import canonical_path, sha256_hex
-from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError
+from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError, Waiting
 from metnos.executors import scope
 from metnos.executors.effect_rules import MAX_FILE, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
@@ -81,7 +81,8 @@ class Broker:
         }
 
     def __call__(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
-        """Answer one request. Raises `Breached`; every other failure is an answer."""
+        """Answer one request. Raises `Breached`, and `Waiting` for a call that must be approved before it can go on;
+        every other failure is an answer."""
         answer = self._answers.get(str(message.get("op")))
         if answer is None:
             raise Breached(f"it spoke to the broker out of turn ({str(message.get('op'))[:40]!r})")
@@ -89,6 +90,8 @@ class Broker:
             return {"value": answer(message, descriptor)}
         except ExecutorFailed as error:
             return _failed(error.kind, error.what)
+        except Waiting:
+            raise
         except LawError as error:
             return _failed("not_permitted", error.what)
         except MetnosError as error:

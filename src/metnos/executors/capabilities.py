@@ -123,7 +123,12 @@ class Capabilities(Part):
     @property
     def can_change(self) -> bool:
         """Whether anything outside could ever be different after a call, by itself or through another executor."""
-        return bool(self.fs.write or self.unsafe_methods or self.shell.exec or self.executor.call)
+        return self.changes_itself or bool(self.executor.call)
+
+    @property
+    def changes_itself(self) -> bool:
+        """Whether anything could be different after a call without another executor's doing."""
+        return bool(self.fs.write or self.unsafe_methods or self.shell.exec)
 
 
 @dataclass(frozen=True, slots=True)

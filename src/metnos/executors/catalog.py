@@ -16,7 +16,7 @@ from metnos.core.errors import ManifestError, NotTrusted
 from metnos.core.sections import ExecutorSettings
 from metnos.core.sign import Signer
 from metnos.core.workspace import Workspace
-from metnos.executors import folder, index, verdict, vocabulary
+from metnos.executors import folder, index, verdict, vocabulary, words
 from metnos.executors.registrar import Consent, Registrar, no_consent
 from metnos.executors.signature import Origin
 from metnos.executors.state import USABLE, State
@@ -153,17 +153,10 @@ class Catalog(Registrar):
         entry = found.entry
         reason = f": {entry.reason}" if entry and entry.reason else ""
         fix = "" if found.state is State.REVOKED else f"metnos executor enable {name}"
-        return NotTrusted(f"{name} is {_STATE_WORDS[found.state]}{reason}", fix=fix)
+        return NotTrusted(f"{name} is {words.STATES[found.state]}{reason}", fix=fix)
 
 
 _SIGN = "Look at what changed. If it is right: metnos executor sign {name}"
-_STATE_WORDS = {
-    State.DRAFT: "a draft",
-    State.DISABLED: "disabled",
-    State.QUARANTINE: "in quarantine",
-    State.ARCHIVED: "archived",
-    State.REVOKED: "revoked, which is final",
-}
 
 
 def _look(found: Verdict) -> Look:

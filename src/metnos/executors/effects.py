@@ -59,17 +59,24 @@ class Effects:
         permit_id: str = "",
         turn: str = "",
         title: str = "",
+        root: str = "",
         max_writes: int | None = None,
         max_bytes: int | None = None,
     ) -> "Acting":
-        """One call of an executor. It is in the journal from its first effect on."""
+        """One call of an executor. It is in the journal from its first effect on; with a ``root``, as one with that
+        action, which is taken back together with it."""
         ident = self._ids()
         hands = Hands(self._journal, self._store, self._trash, self._clock, self._ids, self._checkpoint)
-        row = ActionRow(ident, ident, self._journal.now(), executor, digest, permit_id, turn, title or executor)
+        row = ActionRow(ident, root or ident, self._journal.now(), executor, digest, permit_id, turn, title or executor)
         return Acting(
             row, hands, self._journal, self._refuse, self._trash, self._ids,
             max_writes=max_writes, max_bytes=max_bytes, max_file=self._max_file,
         )  # fmt: skip
+
+    def stands(self, action: str) -> bool:
+        """Whether an action is known and was not taken back."""
+        family = self._journal.family(action)
+        return bool(family) and not family[-1].inverse
 
 
 class Acting(Hand):

@@ -54,7 +54,8 @@ def unapplied(db: Database, turns: Sequence[str]) -> list[str]:
 def settle(db: Database, said: Mapping[str, Said], rules: Rules = RULES, known_since: datetime | None = None) -> int:
     """Let what is said of turns hold, and nothing else that was said before; returns how many calls changed.
 
-    ``known_since`` is from when on it is known what was undone: what was undone in an earlier turn stays so.
+    What a critic said holds until it says something else: it is asked once. ``known_since`` is from when on it is known
+    what was undone: what was undone in an earlier turn stays so.
     """
     listed = canonical_json(sorted(said)).decode()
     sql = (
@@ -77,13 +78,36 @@ def _heard(row: Row, said: Mapping[str, Said], rules: Rules) -> "tuple[str | int
     """The row as it is when everybody was heard; nothing if that changes nothing."""
     turn, step, goal, changed, found, owner, undone, critic, long_ago = row
     word = said.get(turn, _SILENCE)
-    word = replace(word, undone=word.undone or bool(long_ago))
+    word = replace(word, undone=word.undone or bool(long_ago), critic=critic if word.critic is None else word.critic)
     score = None if word.critic is None else min(1.0, max(-1.0, word.critic))
     now = (None if word.owner is None else int(word.owner), int(word.undone), score)
     if now == (owner, undone, critic):
         return None
     worth = fitness_rules.utility(found, word, rules, changed=bool(changed)) if goal else None
     return (*now, worth, turn, step)
+
+
+def unjudged(store: Store, since: datetime, after: str, most: int) -> list[str]:
+    """Turns since then whose worth nobody could tell and nobody has told, the oldest first; those after a turn."""
+    rows = store.query(
+        "SELECT DISTINCT turn FROM executor_fitness WHERE goal <> '' AND utility IS NULL AND critic IS NULL"
+        " AND ts >= ? AND turn > ? ORDER BY turn LIMIT ?",
+        (to_text(since), after, most),
+    )
+    return [turn for (turn,) in rows]
+
+
+def criticise(db: Database, turn: str, score: float, rules: Rules = RULES) -> int:
+    """Let a critic's word on a turn count, where nobody else said anything; returns how many calls changed."""
+    sql = "SELECT turn, step, goal, changed, measured, owner, undone, critic FROM executor_fitness WHERE turn = ?"
+    fresh = []
+    for key, step, goal, changed, found, owner, undone, _ in db.query(sql, (turn,)):
+        word = Said(None if owner is None else bool(owner), bool(undone), min(1.0, max(-1.0, score)))
+        worth = fitness_rules.utility(found, word, rules, changed=bool(changed)) if goal else None
+        fresh.append((word.critic, worth, key, step))
+    with db.write() as tx:
+        tx.execute_many("UPDATE executor_fitness SET critic = ?, utility = ? WHERE turn = ? AND step = ?", fresh)
+    return len(fresh)
 
 
 def of(store: Store, name: str, digest: str, now: datetime, rules: Rules = RULES) -> list[Fitness]:

@@ -29,7 +29,7 @@ STAGING = ".staging"
 SIGNED = (MANIFEST, SOURCE, TESTS)
 
 _REPLACED = "replaced"
-_MOST = {MANIFEST: 64 << 10, SOURCE: 256 << 10, TESTS: 1 << 20, SIGNATURE: 16 << 10}
+MOST = {MANIFEST: 64 << 10, SOURCE: 256 << 10, TESTS: 1 << 20, SIGNATURE: 16 << 10}
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Not blocking: opening a pipe that somebody put there would otherwise wait for ever.
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -122,7 +122,7 @@ def _read_open(folder: int, name: str) -> Content:
     for entry in sorted(os.listdir(folder)):
         if entry == JOURNAL:
             problem = _refuse(os.stat(entry, dir_fd=folder, follow_symlinks=False), entry)
-        elif entry in _MOST:
+        elif entry in MOST:
             content, problem = _read_file(folder, entry)
             if problem is not None and problem.wrong == _REPLACED:
                 content, problem = _read_file(folder, entry)  # the new one has its name by now
@@ -145,7 +145,7 @@ def _read_file(folder: int, entry: str) -> tuple[bytes, Problem | None]:
         problem = _refuse(status, entry)
         if problem is not None:
             return b"", problem
-        most = _MOST[entry]
+        most = MOST[entry]
         content = os.read(descriptor, min(status.st_size, most) + 1)  # one more byte shows a file that grew
         if len(content) > most or len(content) != status.st_size:
             return b"", Problem(f"size:{entry}", f"{entry} is too large, or changed while it was read")

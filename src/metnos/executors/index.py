@@ -82,11 +82,12 @@ def versions(store: Store, name: str) -> list[Entry]:
 
 
 def put(tx: Transaction, entry: Entry) -> None:
-    """Write one version; usable older versions of the same name are then history."""
+    """Write one version; usable ones of the same name are then history. What was switched off stays as it was: whoever
+    puts it back finds it so."""
     tx.execute(_PUT, _values(entry))
     tx.execute(
         "UPDATE executors SET state = 'archived', reason = ?, ts = ?"
-        " WHERE name = ? AND version <> ? AND state NOT IN ('archived', 'revoked')",
+        " WHERE name = ? AND version <> ? AND state IN ('seed', 'active')",
         (f"version {entry.version} took its place", to_text(entry.ts), entry.name, entry.version),
     )
 

@@ -262,7 +262,8 @@ def _explain(error: ValidationError, where: str) -> ManifestError:
 def _check_paths(manifest: Manifest) -> None:
     allowed = manifest.capabilities.fs
     for argument in manifest.paths:
-        if not getattr(allowed, argument.mode):
+        # Whoever calls others may hand a path on to one of them, which has scopes of its own.
+        if not getattr(allowed, argument.mode) and not manifest.capabilities.executor.call:
             raise ManifestError(
                 f"`args.properties.{argument.name}` is a path to {argument.mode},"
                 f" but there is no `capabilities.fs.{argument.mode}`",

@@ -3,7 +3,9 @@
 Rules: arguments are checked and their defaults filled in; paths become canonical and must lie within the manifest's
 scopes; what the call needs is listed target by target, because that is what the policy decides and the owner approves;
 the walls show exactly the paths that were named, and of those nothing that is forbidden. Without arguments that name
-paths, the scopes themselves are what is needed. Reads the disk; asks nobody and changes nothing.
+paths, the scopes themselves are what is needed. A path for which there is no scope is only handed on, by an executor
+that calls others: it becomes canonical, and is no need, because whoever gets it is asked about. Reads the disk; asks
+nobody and changes nothing.
 """
 
 import os
@@ -65,11 +67,14 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
             continue
         texts = value if argument.many else [value]
         paths = [_canonical(text, place) for text in texts]
+        filled[argument.name] = [str(path) for path in paths] if argument.many else str(paths[0])
+        scopes = readable if argument.mode == "read" else writable
+        if not scopes:
+            continue
         for path in paths:
-            _refuse_uncovered(path, readable if argument.mode == "read" else writable, argument.name, manifest.name)
+            _refuse_uncovered(path, scopes, argument.name, manifest.name)
             if argument.mode == "read" and not _exists(path):
                 raise ExecutorFailed(f"there is no {path}", kind="not_found", fix="Check the spelling of the path.")
-        filled[argument.name] = [str(path) for path in paths] if argument.many else str(paths[0])
         named[argument.mode] += paths
     modes = {argument.mode for argument in manifest.paths}
     reads = named["read"] if "read" in modes else [each.root for each in readable if _exists(each.root)]

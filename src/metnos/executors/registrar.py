@@ -16,7 +16,7 @@ from pathlib import Path
 
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock
-from metnos.core.errors import ExecutorError, ManifestError, NotTrusted
+from metnos.core.errors import ExecutorError, ManifestError, NoRoom, NotTrusted
 from metnos.core.sections import ExecutorSettings
 from metnos.core.sign import Signer
 from metnos.executors import folder, index, manifest, signature, verdict, vocabulary
@@ -120,13 +120,15 @@ class Registrar:
                 self._enter(tx, signed)
             return verdict.record(self.judge(name))
 
-    def adopt(self, name: str, contents: Mapping[str, bytes], reason: str, origin: Origin) -> Executor:
+    def adopt(
+        self, name: str, contents: Mapping[str, bytes], reason: str, origin: Origin, state: State = State.ACTIVE
+    ) -> Executor:
         """Put a whole executor in its place and sign it, after every check; what was there goes."""
         with self._db.write() as tx:
-            signed = self._prepare(self.judge(name), contents, reason, origin, State.ACTIVE)
-            names = {"name": name, "origin": origin.value, "version": signed.version, "state": State.ACTIVE.value}
+            signed = self._prepare(self.judge(name), contents, reason, origin, state)
+            names = {"name": name, "origin": origin.value, "version": signed.version, "state": state.value}
             with self._audit.act(Entry(SIGNED, names, _digests(signed), {"serial": signed.serial})):
-                self.write(tx, name, contents, reason, origin, State.ACTIVE)
+                self.write(tx, name, contents, reason, origin, state)
             return verdict.record(self.judge(name))
 
     def write(
@@ -172,7 +174,7 @@ class Registrar:
         self._refuse_too_many_active(signed.name)
         born = index.births_since(self._db, self._clock.now() - _DAY)
         if born >= self._defaults.births and not index.was_born(self._db, signed.name):
-            raise ExecutorError(
+            raise NoRoom(
                 f"{born} executors were born within a day, which is the most allowed",
                 fix="Try again tomorrow, or allow more: metnos config set executors.births 10",
             )
@@ -246,7 +248,7 @@ class Registrar:
         others = [each for each in index.active_synthesised(self._db) if each != name]
         if len(others) >= self._defaults.active:
             unused = [entry.name for entry in index.longest_unused(self._db) if entry.name != name][:_NAMED]
-            raise ExecutorError(
+            raise NoRoom(
                 f"{len(others)} executors that are not built in are active, which is the most allowed",
                 fix=f"Archive one: metnos executor archive NAME. Not used for longest: {', '.join(unused)}",
             )

@@ -3,63 +3,62 @@
 Verified executor → checked arguments and needs → policy (which decides, asks and mints the permit) → signature checked
 again → intent in the audit → sandbox, with a broker that holds the call to its permit → outcome in the audit → use,
 journal, strikes. Any exception on the way means that nothing was done. Calls that one executor makes to another come
-back through the same door. A dry run is the same road with hands that only note what they would do, and needs no
-permit, because nothing leaves the sandbox.
+back through the same door; if one of them needs the owner's yes, the whole stops there and goes on after it (`whole`).
+A dry run is the same road with hands that only note what they would do, and needs no permit, because nothing leaves the
+sandbox.
 """
 
-import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from metnos.core.clock import Clock, from_text, to_text
-from metnos.core.errors import ExecutorFailed, InboxError, MetnosError, NotTrusted, Refused, SandboxError, Waiting
+from metnos.core.clock import Clock, to_text
+from metnos.core.errors import (
+    AuditError,
+    ExecutorFailed,
+    InboxError,
+    LawError,
+    MetnosError,
+    NotTrusted,
+    Refused,
+    SandboxError,
+    Waiting,
+)  # fmt: skip
 from metnos.core.ids import UlidMaker
 from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
-from metnos.executors import index, journal, quotas
+from metnos.executors import quotas, run_after, whole
+from metnos.executors.call import Call, asked, wanted
 from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting, Effects
 from metnos.executors.manifest import Kind, Reversal
-from metnos.executors.outcome import Breach, Outcome
+from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, Prepared, prepare
 from metnos.executors.reach import Fetching, NoWeb, Reach
-from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
+from metnos.law.capability import Capability
 from metnos.law.halt import Halts
 from metnos.law.inbox import Item
 from metnos.law.need import Need
 from metnos.law.permit import Mint, Permit
-from metnos.law.policy import Ask, Policy, Preview
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.policy import Ask, Policy, Preview, approval_digest
+from metnos.law.principal import Channel, Principal
 from metnos.sandbox import process
 from metnos.sandbox.pool import Pool
+
+__all__ = ["RAN", "REFUSED", "Call", "Parts", "Runner", "watch"]
 
 RAN = "executor run"
 REFUSED = "executor refused"
 _DEEPEST = 8
 _NAMED = 3  # paths in the title of an action
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call that somebody wants made. ``above`` are the executors that led to it, the outermost first."""
-
-    name: str
-    args: Mapping[str, Any]
-    principal: Principal
-    cwd: Path
-    turn: str = ""
-    above: tuple[str, ...] = ()
-    now: datetime | None = None  # what time it is for the executor: when it was asked for, however late it is approved
-    tainted: bool = False  # wanted only after content from outside was seen: then the owner decides, whatever the level
+_CALLER = ("executor", "args", "principal", "tainted")  # of a call that is to be made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ class Runner:
         self._parts.mint.check(permit, executor.digest, prepared.digest)
         if self._parts.catalog.get(call.name).digest != executor.digest:
             raise NotTrusted(f"{call.name} changed while it was being permitted", fix="Ask again.")
-        return self._act(call, executor, prepared, permit)
+        return self._act(self._with_parts(call, executor, ask), executor, prepared, permit)
 
     def preview(self, call: Call) -> tuple[Outcome, Preview]:
         """What a call would do, without doing it. Still nothing that is refused."""
@@ -121,12 +120,22 @@ class Runner:
         return self._look(self._begun(call))[1].needs
 
     def resume(self, item: Item) -> Outcome:
-        """Make the call that an approved question in the inbox is about."""
-        return self.run(_asked(item))
+        """Make the call that an approved question in the inbox is about, or the one that this is a part of."""
+        return self.run(wanted(item))
+
+    def so_far(self, item: Item) -> Outcome | None:
+        """What a call had changed when it stopped for this question; nothing if it had not."""
+        stopped, call = whole.asked_in(item.body), wanted(item)
+        if stopped is None or not stopped.root:
+            return None
+        return Outcome(call.name, "", call.turn, ok=False, kind="not_permitted", action=stopped.root)
 
     def edit(self, item: Item, args: Mapping[str, Any], by: Principal) -> Item:
         """Put the same call with other arguments in the place of a question; returns the new question."""
-        call = replace(_asked(item), args=args)
+        if whole.KEY in item.body:
+            fix = "Refuse it, and ask again for what you want."
+            raise InboxError(f"question {item.id} is about a part of something, which would not fit any more", fix=fix)
+        call = replace(asked(item), args=args)
         executor, prepared = self._look(call)
         ask = self._ask(call, executor, prepared)
         return self._parts.policy.reask(item.id, ask, lambda: self._preview(call, executor, prepared), by)
@@ -149,8 +158,24 @@ class Runner:
         place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside)
         return executor, prepare(executor.manifest, call.args, place)
 
+    def _with_parts(self, call: Call, executor: Executor, ask: Ask) -> Call:
+        """The call with what its parts did before a question; what changes something itself cannot begin anew."""
+        can = executor.manifest.capabilities
+        if call.above or not can.executor.call or can.changes_itself:
+            return call
+        if self._parts.policy.decide(ask).verdict != "allow":
+            return call  # its own yes is used up by now
+        body = self._parts.policy.inbox.find(call.resumes).body if call.resumes else {}
+        begun = whole.begin(body, approval_digest(ask), {key: ask.body[key] for key in _CALLER})
+        if begun.root and not self._parts.effects.stands(begun.root):
+            raise ExecutorFailed(f"what {call.name} had done was taken back since", kind="conflict", fix="Ask again.")
+        return replace(call, whole=begun)
+
     def _ask(self, call: Call, executor: Executor, prepared: Prepared) -> Ask:
         principal = call.principal
+        # Whoever can do nothing but call others is not asked about: they are, one by one.
+        bare = {need.capability for need in prepared.needs} == {Capability.EXECUTOR_CALL}
+        led = "".join(f"{name}, " for name in call.above)
         return Ask(
             principal=principal,
             executor=executor.name,
@@ -159,9 +184,10 @@ class Runner:
             cwd=str(call.cwd),
             turn=call.turn,
             needs=prepared.needs,
-            irreversible=executor.manifest.reversal is Reversal.IRREVERSIBLE,
-            title=f"{executor.name}: {executor.manifest.purpose}",
-            tainted=call.tainted,
+            irreversible=executor.manifest.reversal is Reversal.IRREVERSIBLE and not bare,
+            title=f"{led}{executor.name}: {executor.manifest.purpose}",
+            tainted=call.tainted and not bare,
+            whole=call.whole.digest if call.whole else "",
             body={
                 "executor": executor.name,
                 "purpose": executor.manifest.purpose,
@@ -172,6 +198,7 @@ class Runner:
                 "principal": [principal.channel, principal.sender, principal.level],
                 "needs": [need.words for need in prepared.needs],
                 "tainted": call.tainted,
+                "above": list(call.above),
             },
         )
 
@@ -193,9 +220,13 @@ class Runner:
         outcome, preview = self._rehearse(call, executor, prepared)
         if not outcome.ok:
             raise ExecutorFailed(outcome.message, kind=outcome.kind)
-        return preview
+        if call.whole is None:
+            return preview
+        return replace(preview, lines=(*call.whole.told, *preview.lines), kept={whole.KEY: call.whole.data()})
 
-    def _rehearse(self, call: Call, executor: Executor, prepared: Prepared) -> tuple[Outcome, Preview]:
+    def _rehearse(
+        self, call: Call, executor: Executor, prepared: Prepared, planning: Planning | None = None
+    ) -> tuple[Outcome, Preview]:
         """Run it with hands that only note, if that shows everything: what leaves the machine cannot be tried."""
         words = tuple(need.words for need in prepared.needs)
         manifest = executor.manifest
@@ -204,9 +235,9 @@ class Runner:
             return nothing, Preview(words, ())
         if manifest.capabilities.net.http or manifest.capabilities.shell.exec or manifest.capabilities.model.chat:
             return nothing, Preview((*words, "what exactly it changes cannot be shown before it is done"), None)
-        planning = self._parts.planning()
+        planning = planning or self._parts.planning()
         outcome = self._perform(call, executor, prepared, planning, None)
-        self._answer_breach(executor, outcome)
+        run_after.answer_breach(self._parts.catalog, executor, outcome)
         return outcome, Preview(planning.preview, outcome.effects)
 
     # -- acting
@@ -228,7 +259,8 @@ class Runner:
             digest=executor.digest,
             permit_id=permit.id,
             turn=permit.turn,
-            title=_title(executor.name, prepared),
+            title=_title(executor.name, prepared, call.above),
+            root=call.whole.root if call.whole else "",
             max_writes=writes,
             max_bytes=size,
         )
@@ -240,7 +272,7 @@ class Runner:
                     raise _Ended(outcome)
         except _Ended as ended:
             outcome = ended.outcome
-        self._learn(executor, outcome)
+        run_after.learn(parts.catalog, parts.settings, executor, outcome, parts.clock.now())
         return outcome
 
     def _perform(
@@ -249,15 +281,23 @@ class Runner:
         parts = self._parts
         setting = Setting(parts.pool, parts.settings, parts.workspace)
         made: list[Outcome] = []
-        reach = self._reach(call, executor, prepared, made, dry=permit is None)
+        planning = doing if isinstance(doing, Planning) else None
+        reach = self._reach(call, executor, prepared, made, planning)
         shown = permit.effects if permit else None
         when = When(call.turn, call.now or parts.clock.now(), dry=permit is None)
         outcome = perform(setting, executor, prepared, doing, reach, shown, when)
-        return replace(outcome, version=executor.version, args=prepared.args, inner=tuple(made))
+        action = next((each.action for each in (outcome, *made) if each.action), "")
+        return replace(outcome, version=executor.version, args=prepared.args, inner=tuple(made), action=action)
 
-    def _reach(self, call: Call, executor: Executor, prepared: Prepared, made: list[Outcome], *, dry: bool) -> Reach:
+    def _reach(
+        self, call: Call, executor: Executor, prepared: Prepared, made: list[Outcome], planning: Planning | None
+    ) -> Reach:
+        dry = planning is not None
+
         def nested(name: str, args: Mapping[str, Any]) -> Any:
-            made.append(self._nested(call, executor, name, args, dry))
+            made.append(self._nested(call, executor, name, args, planning))
+            if not made[-1].ok:
+                raise ExecutorFailed(made[-1].message, kind=made[-1].kind)
             return dict(made[-1].reply)
 
         def undisputed(need: Need) -> bool:
@@ -268,52 +308,45 @@ class Runner:
         chat = partial(self._parts.chat, call.turn, executor.name) if self._parts.chat and not dry else None
         return Reach(web, self._parts.facts, nested, chat, undisputed)
 
-    def _nested(self, call: Call, executor: Executor, name: str, args: Mapping[str, Any], dry: bool) -> Outcome:
+    def _nested(
+        self, call: Call, executor: Executor, name: str, args: Mapping[str, Any], planning: Planning | None
+    ) -> Outcome:
         """A call that an executor makes: through the same door, in its own name, at its caller's level."""
         if len(call.above) >= _DEEPEST or name in call.above:
             raise ExecutorFailed(f"{executor.name} calls {name} in a circle, or too deep", kind="not_permitted")
         principal = Principal(Channel.EXECUTOR, executor.name, call.principal.level)
         above = (*call.above, executor.name)
-        inner = Call(name, args, principal, call.cwd, call.turn, above, call.now, call.tainted)
-        try:
-            # In a rehearsal, what only reads on this machine is really done, or there would be nothing to go on with.
-            rehearse = dry and not self._parts.catalog.get(name).manifest.is_quiet
-            outcome = self.preview(inner)[0] if rehearse else self.run(inner)
-        except Waiting as error:
-            raise ExecutorFailed(f"{name} must be approved first: {error.fix}", kind="not_permitted") from error
-        if not outcome.ok:
-            raise ExecutorFailed(outcome.message, kind=outcome.kind)
+        anew = planning is None and not executor.manifest.capabilities.changes_itself
+        larger = call.whole if anew else None
+        tainted = call.tainted and planning is None
+        inner = Call(name, args, principal, call.cwd, call.turn, above, call.now, tainted, larger)
+        outcome = larger.answer(above, name, args) if larger else None
+        if outcome is None:
+            try:
+                outcome = self._made(inner, planning)
+            except (AuditError, Waiting):
+                raise
+            except MetnosError as error:
+                kind = "not_permitted" if isinstance(error, LawError) else "failed"
+                kind = error.kind if isinstance(error, ExecutorFailed) else kind
+                outcome = Outcome(name, "", call.turn, ok=False, kind=kind, message=error.what)
+            if larger:
+                larger.add(above, args, outcome)
         return outcome
 
-    # -- after
-
-    def _learn(self, executor: Executor, outcome: Outcome) -> None:
-        """Record the use, and draw the consequences of a breach or of too many strikes."""
-        catalog, now = self._parts.catalog, self._parts.clock.now()
-        use = index.Use(
-            executor.name, executor.digest, now, outcome.ok, outcome.kind, outcome.fault, int(outcome.wall_ms),
-            int(outcome.cpu_ms), outcome.writes, outcome.write_bytes,
-        )  # fmt: skip
-        index.record_use(catalog.db, use)
-        line = journal.Line(to_text(now), outcome.ok, outcome.kind, int(outcome.wall_ms), int(outcome.cpu_ms))
-        journal.append(catalog.folder_of(executor.name), line)
-        self._answer_breach(executor, outcome)
-        if outcome.fault and outcome.breach is Breach.NONE:
-            # Whoever switched it on again after the last ones forgave them.
-            since = max(now - quotas.DAY, executor.since or now - quotas.DAY)
-            strikes = index.strikes_since(catalog.db, executor.name, since)
-            if strikes >= self._parts.settings.strikes:
-                self._punish(executor.name, State.QUARANTINE, f"{strikes} faults of its own within a day")
-
-    def _answer_breach(self, executor: Executor, outcome: Outcome) -> None:
-        """Law 3, also in a rehearsal: what was tried counts."""
-        if outcome.breach is not Breach.NONE:
-            state = State.REVOKED if outcome.breach is Breach.REVOKE else State.QUARANTINE
-            self._punish(executor.name, state, outcome.message)
-
-    def _punish(self, name: str, state: State, reason: str) -> None:
-        with contextlib.suppress(MetnosError):  # another process may have been faster
-            self._parts.catalog.change(name, state, reason)
+    def _made(self, inner: Call, planning: Planning | None) -> Outcome:
+        try:
+            # In a rehearsal, what only reads on this machine is really done, or there would be nothing to go on with.
+            if planning is not None and not self._parts.catalog.get(inner.name).manifest.is_quiet:
+                executor, prepared = self._look(inner)
+                self._refuse_refused(inner, executor, prepared)
+                return self._rehearse(inner, executor, prepared, planning)[0]
+            return self.run(inner)
+        except Waiting as error:
+            if inner.whole is not None:
+                raise  # out of the sandbox and up to whoever can ask
+            what = f"{inner.name} must be approved first: {error.fix}"
+            raise ExecutorFailed(what, kind="not_permitted") from error
 
 
 def watch(pool: Pool, halts: Halts) -> None:
@@ -338,21 +371,9 @@ class _Ended(Exception):
         self.outcome = outcome
 
 
-def _title(name: str, prepared: Prepared) -> str:
+def _title(name: str, prepared: Prepared, above: tuple[str, ...]) -> str:
     """What a call did, in a few words: its name and what it was pointed at."""
+    name = " → ".join((*above, name))
     listed = ", ".join(path.name for path in prepared.writes[:_NAMED])
     more = len(prepared.writes) - _NAMED
     return f"{name}: {listed}{f' and {more} more' if more > 0 else ''}" if listed else name
-
-
-def _asked(item: Item) -> Call:
-    """The call that a question is about, by whoever wanted it first."""
-    try:
-        channel, sender, level = item.body["principal"]
-        principal = Principal(Channel(channel), str(sender), Autonomy(level))
-        body = item.body
-        now = from_text(body["now"])
-        call = Call(body["executor"], body["args"], principal, Path(body["cwd"]), body["turn"], now=now)
-        return replace(call, tainted=bool(body.get("tainted", False)))
-    except (KeyError, TypeError, ValueError) as error:
-        raise InboxError(f"question {item.id} is not about running an executor") from error

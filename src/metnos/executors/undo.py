@@ -207,11 +207,13 @@ class Undo:
 
     def _action(self, row: ActionRow) -> Action:
         sorted_ = self._piles(row)
-        state = state_of(row, sorted_)
+        family = self._journal.family(row.id)
+        state = state_of(family, sorted_)
         brought = [needs(inverse(effect, "", ""), self._store) for effect in sorted_.in_force or sorted_.taken_back]
         if any(path is not None and not os.path.lexists(path) for path in brought):
             state = State.GONE
-        named = tuple(effect.named for effect in self._journal.effects_of(row.id))
+        done = (each.id for each in family if each.inverse_of is None)  # by an executor, or by several for one
+        named = tuple(effect.named for each in done for effect in self._journal.effects_of(each))
         return Action(row.id, row.ts, row.executor, row.digest, row.permit, row.turn, row.title, state, named)
 
     def _sweep(self) -> None:

@@ -79,7 +79,7 @@ def piles(rows: Sequence[ActionRow], effects: Sequence[Effect]) -> Piles:
     return Piles(tuple(in_force), tuple(taken_back), turned)
 
 
-def state_of(root: ActionRow, sorted_: Piles) -> State:
+def state_of(rows: Sequence[ActionRow], sorted_: Piles) -> State:
     """How an action stands, as far as the journal knows."""
     if sorted_.in_force and sorted_.taken_back:
         return State.INTERRUPTED
@@ -87,7 +87,7 @@ def state_of(root: ActionRow, sorted_: Piles) -> State:
         return State.UNDONE
     if sorted_.turned:
         return State.REDONE
-    return State.INTERRUPTED if root.state == INTERRUPTED else State.DONE
+    return State.INTERRUPTED if any(row.state == INTERRUPTED for row in rows) else State.DONE
 
 
 def inverse(effect: Effect, ident: str, action: str) -> Effect:

@@ -1,6 +1,7 @@
 """The journal of what was changed: its records, its tables, and the only code that writes them.
 
 Rules: an *action* is one call of an executor, or one undo or redo of such a call; it consists of *effects*, in order.
+The calls that another executor made are one family: the first that changed something is its root, and undo takes all.
 An effect is `begun` before anything is prepared for it, `acting` once everything that is needed to reverse it is on the
 disk, and then `done` or `void` (it did not happen). What an effect keeps lies in the store under the effect's own id,
 and that id is in the journal before the file is in the store; so whatever the journal does not know there is rubbish.
@@ -204,12 +205,12 @@ class Journal:
         """The turns of actions that were undone, and not redone since."""
         sql = (
             "SELECT DISTINCT a.turn FROM actions a JOIN (SELECT root, inverse, max(seq) FROM actions"
-            " WHERE state = 'closed' GROUP BY root) last ON last.root = a.id WHERE last.inverse = 1 AND a.turn <> ''"
+            " WHERE state = 'closed' GROUP BY root) last ON last.root = a.root WHERE last.inverse = 1 AND a.turn <> ''"
         )
         return [turn for (turn,) in self._db.query(sql)]
 
     def family(self, root: str) -> list[ActionRow]:
-        """An action, then every undo and redo of it, in order."""
+        """An action, what else was done under its root, and every undo and redo of it, in order."""
         sql = f"SELECT {_ACTION} FROM actions WHERE root = ? ORDER BY seq"  # noqa: S608
         return [_action(row) for row in self._db.query(sql, (root,))]
 

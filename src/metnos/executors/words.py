@@ -1,7 +1,18 @@
 """A manifest in plain words, for whoever has to decide about it."""
 
 from metnos.executors.manifest import Manifest, Reversal
+from metnos.executors.state import State
 
+NOTHING = "do nothing but compute"
+STATES = {
+    State.DRAFT: "a draft",
+    State.SEED: "on trial",
+    State.ACTIVE: "active",
+    State.DISABLED: "disabled",
+    State.QUARANTINE: "in quarantine",
+    State.ARCHIVED: "archived",
+    State.REVOKED: "revoked, which is final",
+}
 _REVERSALS = {
     Reversal.NOTHING: "changes nothing",
     Reversal.MOVE_BACK: "moves things; undo moves them back",
@@ -49,4 +60,4 @@ def capabilities(manifest: Manifest) -> list[str]:
         lines.append("ask the language model")
     if can.system.read:
         lines.append(f"look at this machine's {', '.join(can.system.read)}")
-    return lines or ["do nothing but compute"]
+    return lines or [NOTHING]

@@ -67,6 +67,21 @@ def offered(log: Log, pipeline: Pipeline, ts: datetime) -> bool:
     return log.note(pipeline.path, "", ts, "offered", reason=pipeline.name)
 
 
+def offers(log: Log) -> dict[str, FastPath]:
+    """The sequences that were wished for as one executor, by its name; of several the one that is used most."""
+    paths = {path.id: path for path in log.paths()}
+    found: dict[str, FastPath] = {}
+    for name, key in log.db.query("SELECT reason, path FROM path_events WHERE kind = 'offered' ORDER BY id"):
+        path = paths.get(key)
+        if path is not None and (name not in found or _uses(path) > _uses(found[name])):
+            found[name] = path
+    return found
+
+
+def _uses(path: FastPath) -> int:
+    return path.passes + path.hits
+
+
 def savings(logs: Sequence[Log], since: datetime | None = None) -> list[Saved]:
     """Hits, wrong hits, time and money saved, by day and path; the oldest first."""
     sums: dict[tuple[date, str], list[float]] = {}

@@ -82,14 +82,6 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """An episode that an engine found, and how near it is: a cosine, or a rank by words (higher is nearer)."""
-
-    id: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class Where:
     """Which episodes may be found. An empty tuple means any."""
 

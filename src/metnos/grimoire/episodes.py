@@ -17,8 +17,8 @@ from metnos.core.clock import Clock
 from metnos.core.embedding import Space
 from metnos.core.errors import SettingsError, StoreError
 from metnos.grimoire import episodes_folder
-from metnos.grimoire.episode import Episode, Hit, Mark, Where
-from metnos.grimoire.episodes_rows import Outline
+from metnos.grimoire.episode import Episode, Mark, Where
+from metnos.grimoire.episodes_rows import Hit, Outline
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,10 +55,6 @@ class Episodes(Protocol):
 
     def get(self, ids: Sequence[str]) -> list[Episode]:
         """In the order asked for; what is not here is left out."""
-        ...
-
-    def outlines(self, ids: Sequence[str]) -> list[Outline]:
-        """Like `get`, of many at a fraction of the cost."""
         ...
 
     def vectors_of(self, ids: Sequence[str], seqs: Sequence[int] = ()) -> "dict[str, Vectors]":

@@ -21,10 +21,10 @@ from metnos.grimoire import episodes as contract
 from metnos.grimoire import episodes_folder
 from metnos.grimoire import episodes_lance_table as tables
 from metnos.grimoire import episodes_rows as rows
-from metnos.grimoire.episode import Episode, Hit, Mark, Where
+from metnos.grimoire.episode import Episode, Mark, Where
 from metnos.grimoire.episodes import ANY
 from metnos.grimoire.episodes_lance_table import MAIN, NONE, STAGED, VECTOR, Tables
-from metnos.grimoire.episodes_rows import Outline
+from metnos.grimoire.episodes_rows import Hit, Outline
 from metnos.grimoire.episodes_search import words_of
 
 if TYPE_CHECKING:
@@ -125,10 +125,6 @@ class LanceEpisodes:
         known = {each.id: each for each in self._episodes(_any_of("id", ids))}
         return [known[each] for each in ids if each in known]
 
-    def outlines(self, ids: Sequence[str]) -> list[Outline]:
-        known = {each.id: each for each in self._outlines(_any_of("id", ids))}
-        return [known[each] for each in ids if each in known]
-
     def vectors_of(self, ids: Sequence[str], seqs: Sequence[int] = ()) -> "dict[str, Vectors]":  # noqa: ARG002 -- as the other
         import numpy as np
 
@@ -182,11 +178,11 @@ class LanceEpisodes:
             asked = self._tables.main.search(query.astype("float32"), vector_column_name=VECTOR).distance_type("cosine")
             asked = asked.nprobes(_PROBES).refine_factor(_REFINE)
             asked = asked.where(condition, prefilter=True) if condition else asked
-            return asked.select(["id", "seq", "_distance"]).limit(count).to_list()
+            return asked.select([*rows.OUTLINE, "_distance"]).limit(count).to_arrow()
 
-        found = self._tables.reading(search)
-        found.sort(key=lambda each: (each["_distance"], each["seq"]))
-        return [Hit(each["id"], 1 - each["_distance"]) for each in found]
+        found = _as_rows(self._tables.reading(search), [*rows.OUTLINE, "_distance"])
+        found.sort(key=lambda each: (each[-1], each[0]))
+        return [Hit(rows.outline(each[:-1]), 1 - each[-1]) for each in found]
 
     def matching(self, text: str, count: int, where: Where = ANY) -> list[Hit]:
         words = " ".join(words_of(text))
@@ -197,11 +193,11 @@ class LanceEpisodes:
         def search() -> Any:
             asked = self._tables.main.search(_match(words), query_type="fts")
             asked = asked.where(condition, prefilter=True) if condition else asked
-            return asked.select(["id", "seq", "_score"]).limit(count).to_list()
+            return asked.select([*rows.OUTLINE, "_score"]).limit(count).to_arrow()
 
-        found = self._tables.reading(search)
-        found.sort(key=lambda each: (-each["_score"], each["seq"]))
-        return [Hit(each["id"], each["_score"]) for each in found]
+        found = _as_rows(self._tables.reading(search), [*rows.OUTLINE, "_score"])
+        found.sort(key=lambda each: (-each[-1], each[0]))
+        return [Hit(rows.outline(each[:-1]), each[-1]) for each in found]
 
     # -- removing
 
@@ -338,8 +334,11 @@ class LanceEpisodes:
             asked = asked.where(condition) if condition else asked
             return asked.select(names).limit(None).to_arrow()
 
-        found = self._tables.reading(search)
-        return list(zip(*(found[name].to_pylist() for name in names), strict=True))
+        return _as_rows(self._tables.reading(search), names)
+
+
+def _as_rows(found: Any, names: Sequence[str]) -> list[rows.Row]:
+    return list(zip(*(found[name].to_pylist() for name in names), strict=True))
 
 
 def _match(words: str) -> Any:

@@ -27,6 +27,8 @@ OUTLINE = (
     *("importance", "used_at", "pinned", "bloodstain", "text"),
 )
 
+OUTLINE_LIST = ", ".join(OUTLINE)
+
 Row = tuple[Any, ...]
 
 # By a look instead of a call: a question reads hundreds of rows.
@@ -51,6 +53,17 @@ class Outline(NamedTuple):
     pinned: bool
     bloodstain: bool
     text: str
+
+
+class Hit(NamedTuple):
+    """An episode that an engine found, and how near it is: a cosine, or a rank by words (higher is nearer)."""
+
+    of: Outline
+    score: float
+
+    @property
+    def id(self) -> str:
+        return self.of.id
 
 
 class Condition(NamedTuple):
@@ -119,13 +132,17 @@ def from_row(row: Sequence[Any]) -> Episode:
 
 def outline(row: Sequence[Any]) -> Outline:
     """Of a row in the order of `OUTLINE`."""
-    seq, key, ts, sender, session, provenance, curiosity, pleasure, arousal, dominance, *rest, text = row
-    importance, used_at, pinned, bloodstain = rest
+    seq, key, ts, sender, session, provenance, curiosity, pleasure, arousal, dominance = row[:10]
+    importance, used_at, pinned, bloodstain, text = row[10:]
     return Outline(
         *(seq, key, from_text(ts), sender, session, _PROVENANCES[provenance], curiosity),
         Pad(pleasure, arousal, dominance) if pleasure or arousal or dominance else NEUTRAL,
         *(importance, None if used_at is None else from_text(used_at), bool(pinned), bool(bloodstain), text),
     )
+
+
+def outline_of(each: Episode) -> Outline:
+    return Outline(*(getattr(each, name) for name in Outline._fields))
 
 
 def changes(mark: Mark) -> dict[str, str | int | float]:

@@ -7,14 +7,16 @@ satisfies costs next to no time. Any text is a safe query: of it only words are 
 Does not guarantee that words of languages without blanks between them are found: a run of them is one word.
 """
 
+import math
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from metnos.grimoire import episodes_rows as rows
 from metnos.grimoire import vectors
-from metnos.grimoire.episode import Hit, Where
-from metnos.grimoire.episodes_rows import Condition
+from metnos.grimoire.episode import Where
+from metnos.grimoire.episodes_rows import Condition, Hit
 from metnos.grimoire.vectors import Held
 from metnos.store.db import Database
 
@@ -36,6 +38,9 @@ _SHARE = 0.1  # of the episodes: a word that more than these hold is frequent, a
 _RAREST = 2  # words of a query that stay, however frequent they are, below half
 _AGAIN = 1.25  # by how much the store must have grown for that to be asked again
 _KNOWN = 10_000  # words of which it is remembered
+_FEW = 4_096  # episodes that hold any of the words: so many are ranked in a few milliseconds
+_WORTH = 0.25  # of these that are to be saved by ranking the others first
+_REPEATED = 2.2  # times its weight is the most that a word can give to an episode: 1 + k1, of FTS5's BM25
 
 Found = list[tuple[int, float]]  # `seq` and score, the best first
 
@@ -55,7 +60,7 @@ def nearest(db: Database, held: Held, query: "Halves", count: int, where: Where)
 
 
 class Common:
-    """How many episodes hold a word, to leave frequent ones out of a query. Threads may share it.
+    """How many episodes hold a word, to leave frequent ones out of a query or for later. Threads may share it.
 
     FTS5 looks at every episode that holds any of the words, so frequent ones cost nearly all the time and say next to
     nothing: those that more than half hold have no weight at all. Only in large stores, and the rarest always stay. It
@@ -68,7 +73,7 @@ class Common:
         self._total = 0
 
     def left_out_of(self, words: list[str]) -> list[str]:
-        """The words without the frequent ones."""
+        """The words without the frequent ones; in large stores the rarest first."""
         row = self._db.first("SELECT max(seq) FROM episodes")
         total = 0 if row is None or row[0] is None else int(row[0])
         if total < _LARGE:
@@ -82,6 +87,30 @@ class Common:
         rarest = sorted((word for word in words if known[word] <= total // 2), key=lambda word: known[word])
         return [word for place, word in enumerate(rarest) if place < _RAREST or known[word] <= _SHARE * total] or words
 
+    def rarer(self, words: list[str], many: int) -> int:
+        """How many of the words, the rarest first, likely have the ``many`` best among what holds any of them.
+
+        That they have is sure where the last of these has a greater score than the other words can give together.
+        Likely that score is what a word weighs that so many hold, or what two weigh that so many would hold by chance.
+        """
+        counts = [self._known.get(word, 0) for word in words]
+        every = sum(counts)
+        if every <= _FEW:
+            return len(words)
+        weighed = list(zip(self.most(words), counts, strict=True))
+        alone = [weight for weight, held in weighed if held >= many]
+        both = [one + other for (one, a), (other, b) in combinations(weighed, 2) if a * b >= many * self._total]
+        likely = max((*alone, *both), default=0.0)
+        for place in range(1, len(words)):
+            if sum(counts[:place]) >= many and sum(weight for weight, _ in weighed[place:]) <= likely / _REPEATED:
+                return place if sum(counts[place:]) >= _WORTH * every else len(words)
+        return len(words)
+
+    def most(self, words: list[str]) -> list[float]:
+        """What each of the words weighs at most, as FTS5 weighs them: there may be more episodes than were counted."""
+        counts = (self._known.get(word, 0) for word in words)
+        return [math.log(max(1.0, (_AGAIN * self._total - held + 0.5) / (held + 0.5))) for held in counts]
+
     def _count(self, word: str, most: int) -> int:
         sql = "SELECT count(*) FROM (SELECT 1 FROM episodes_text WHERE episodes_text MATCH ? LIMIT ?)"
         row = self._db.first(sql, (f'"{word}"', most))
@@ -90,22 +119,51 @@ class Common:
 
 def matching(db: Database, common: Common, text: str, count: int, where: Where) -> list[Hit]:
     """By words."""
-    query = " OR ".join(f'"{word}"' for word in common.left_out_of(words_of(text)))
-    if not query:
+    words = common.left_out_of(words_of(text))
+    if not words:
         return []
 
     def candidates(many: int) -> Found:
-        # Not in order of `rank`, as FTS5 has it: that sorts all that match, and this only what is asked for.
-        sql = """SELECT rowid, bm25(episodes_text) AS score FROM episodes_text
-            WHERE episodes_text MATCH ? ORDER BY score LIMIT ?"""
-        return [(key, -score) for key, score in db.query(sql, (query, many))]
+        return _rarest_first(db, common, words, many)
 
     def all_of(condition: Condition) -> Found:
         sql = f"""SELECT seq, -rank FROM episodes_text t CROSS JOIN episodes NOT INDEXED ON seq = t.rowid
             WHERE episodes_text MATCH ? AND {condition.sql or "1"} ORDER BY rank LIMIT ?"""  # noqa: S608 -- our own words
-        return db.query(sql, (query, *condition.values, count))
+        return db.query(sql, (_any_of(words), *condition.values, count))
 
     return _sift(db, candidates, all_of, count, where)
+
+
+def _rarest_first(db: Database, common: Common, words: list[str], many: int) -> Found:
+    """The best by words, as FTS5 ranks them. What holds none of the rarer words is ranked only if it may be among them.
+
+    Ranking is what costs, a microsecond each, and most that would be ranked holds nothing but the most frequent words.
+    """
+    place = common.rarer(words, many)
+    rarer, rest = _any_of(words[:place]), _any_of(words[place:])
+    found = _ranked(db, rarer, many)
+    if not rest:
+        return found
+    found = _joined(found, _ranked(db, f"({rarer}) AND ({rest})", many), many)  # now with what the rest gives to them
+    if len(found) < many or found[-1][1] < _REPEATED * sum(common.most(words[place:])):
+        found = _joined(found, _ranked(db, f"({rest}) NOT ({rarer})", many), many)
+    return found
+
+
+def _joined(found: Found, more: Found, many: int) -> Found:
+    """The best of both; of one that is in both the score that comes with ``more``."""
+    return sorted((dict(found) | dict(more)).items(), key=lambda each: (-each[1], each[0]))[:many]
+
+
+def _ranked(db: Database, query: str, many: int) -> Found:
+    # Not in order of `rank`, as FTS5 has it: that sorts all that match, and this only what is asked for.
+    sql = """SELECT rowid, bm25(episodes_text) AS score FROM episodes_text
+        WHERE episodes_text MATCH ? ORDER BY score LIMIT ?"""
+    return [(key, -score) for key, score in db.query(sql, (query, many))]
+
+
+def _any_of(words: list[str]) -> str:
+    return " OR ".join(f'"{word}"' for word in words)
 
 
 def words_of(text: str) -> list[str]:
@@ -138,13 +196,14 @@ def _looked_up(db: Database, found: Found, condition: Condition, count: int) -> 
     while start < len(found) and len(hits) < count:
         part = found[start : start + many]
         # By number only: an index on what the condition names would read everything that satisfies it.
-        sql = f"SELECT seq, id FROM episodes NOT INDEXED WHERE seq IN ({rows.marks(len(part))})"  # noqa: S608 -- ours
+        sql = f"SELECT {rows.OUTLINE_LIST} FROM episodes NOT INDEXED WHERE seq IN ({rows.marks(len(part))})"  # noqa: S608
         if condition.sql:
             sql += f" AND {condition.sql}"
-        known: dict[int, str] = dict(db.query(sql, (*(key for key, _ in part), *condition.values)))
-        hits += [Hit(known[key], score) for key, score in part if key in known]
+        known = {row[0]: row for row in db.query(sql, (*(key for key, _ in part), *condition.values))}
+        there = [(known[key], score) for key, score in part if key in known]
+        hits += [Hit(rows.outline(row), score) for row, score in there[: count - len(hits)]]
         start, many = start + many, _CHUNK
-    return hits[:count]
+    return hits
 
 
 def _vectors_where(db: Database, condition: Condition) -> Iterator[list[tuple[int, bytes]]]:

@@ -20,9 +20,9 @@ from metnos.grimoire import episodes as contract
 from metnos.grimoire import episodes_folder
 from metnos.grimoire import episodes_rows as rows
 from metnos.grimoire import episodes_search as searching
-from metnos.grimoire.episode import Episode, Hit, Mark, Where
+from metnos.grimoire.episode import Episode, Mark, Where
 from metnos.grimoire.episodes import ANY
-from metnos.grimoire.episodes_rows import Outline
+from metnos.grimoire.episodes_rows import Hit, Outline
 from metnos.grimoire.episodes_schema import MIGRATIONS
 from metnos.grimoire.episodes_search import HAS_TAG
 from metnos.grimoire.vectors import Held, VectorSearch
@@ -43,11 +43,10 @@ _SPACE = "model, version, preprocess_hash, dim"
 _INSERT = f"INSERT INTO episodes (embedded, {rows.LIST}) VALUES (?, {rows.marks(len(rows.COLUMNS))})"  # noqa: S608
 _VECTOR = "INSERT INTO vectors (episode, space, made, vector) VALUES (?, ?, ?, ?)"
 _IDS = "(SELECT value FROM json_each(?))"
-_OUTLINE = ", ".join(rows.OUTLINE)
 _BESIDE = """SELECT * FROM (SELECT seq FROM episodes n
     WHERE n.session = one.session AND n.session <> '' AND n.seq {0} one.seq ORDER BY n.seq {1} LIMIT ?)"""
 # For each of the ids one look into the index of sessions to either side.
-_AROUND = f"""SELECT key, at, ({{}}), {_OUTLINE} FROM (
+_AROUND = f"""SELECT key, at, ({{}}), {rows.OUTLINE_LIST} FROM (
         SELECT one.id AS key, one.seq AS at, other.seq AS place
         FROM (SELECT DISTINCT value FROM json_each(?)) asked CROSS JOIN episodes one ON one.id = asked.value
         CROSS JOIN episodes other ON other.seq IN ({_BESIDE.format("<", "DESC")} UNION ALL {_BESIDE.format(">", "ASC")})
@@ -141,13 +140,7 @@ class SqliteEpisodes:
         known = {row[1]: rows.from_row(row) for row in found}
         return [known[each] for each in ids if each in known]
 
-    def outlines(self, ids: Sequence[str]) -> list[Outline]:
-        found = self._db.query(f"SELECT {_OUTLINE} FROM episodes WHERE id IN {_IDS}", (_listed(ids),))  # noqa: S608
-        known = {row[1]: rows.outline(row) for row in found}
-        return [known[each] for each in ids if each in known]
-
     def vectors_of(self, ids: Sequence[str], seqs: Sequence[int] = ()) -> "dict[str, Vectors]":
-        import numpy as np
 
         held = self._search.at_hand()
         if held is not None:
@@ -158,11 +151,7 @@ class SqliteEpisodes:
                 CROSS JOIN vectors v ON v.episode = e.seq AND v.space = (SELECT id FROM spaces WHERE current = 1)""",
             (_listed(ids),),
         )
-        if not found:
-            return {}
-        # Of one space, so all of one length.
-        made = np.frombuffer(b"".join(vector for _, vector in found), dtype=np.float16).astype(np.float32)
-        return dict(zip((key for key, _ in found), made.reshape(len(found), -1), strict=True))
+        return _unpacked(dict(found))
 
     def select(self, where: Where, *, after: int = 0, count: int = 1000, newest_first: bool = False) -> list[Episode]:
         beyond, order = ("<", "DESC") if newest_first else (">", "ASC")
@@ -178,15 +167,16 @@ class SqliteEpisodes:
         condition = rows.condition(where, has_tag=HAS_TAG)
         values: tuple[Value, ...] = (*condition.values, _listed(ids), before, after)
         found = self._db.query(_AROUND.format(condition.sql or "1"), values)
-        beside: dict[tuple[str, int], list[int]] = {}
-        for key, at, _, seq, *_ in found:
-            beside.setdefault((key, at), []).append(seq)
-        fit = {(row[0], row[3]): rows.outline(row[3:]) for row in found if row[2]}
-        made = {
-            key: [(far, fit[key, seq]) for far, seq in contract.distances(at, seqs) if (key, seq) in fit]
-            for (key, at), seqs in beside.items()
-        }
-        return {key: each for key, each in made.items() if each}
+        beside: dict[tuple[str, int], list[rows.Row]] = {}
+        for row in found:
+            beside.setdefault(row[:2], []).append(row)
+        made: dict[str, list[tuple[int, Outline]]] = {}
+        for (key, at), near in beside.items():
+            distances = contract.distances(at, [row[3] for row in near])
+            fit = [(far, rows.outline(row[3:])) for (far, _), row in zip(distances, near, strict=True) if row[2]]
+            if fit:
+                made[key] = fit
+        return made
 
     def count(self, where: Where = ANY) -> int:
         condition = rows.condition(where, has_tag=HAS_TAG)
@@ -227,6 +217,7 @@ class SqliteEpisodes:
                 )
                 tx.execute(f"DELETE FROM episodes WHERE seq IN {_IDS}", (listed,))  # noqa: S608 -- our own words
                 tx.execute("INSERT INTO episodes_text (episodes_text) VALUES ('optimize')")
+        self._common = searching.Common(self._db)
         self._scrub()
         return len(seqs)
 
@@ -337,9 +328,17 @@ def _at_hand(held: Held, known: Sequence[tuple[str, int]]) -> "dict[str, Vectors
     import numpy as np
 
     rows = held.vectors(np.array([seq for _, seq in known], dtype=np.int64))
-    there = [(key, row) for (key, _), row in zip(known, rows, strict=True) if row is not None]
-    made = np.array([row for _, row in there], dtype=np.float32)
-    return dict(zip((key for key, _ in there), made, strict=True))
+    return _unpacked({key: row.data for (key, _), row in zip(known, rows, strict=True) if row is not None})
+
+
+def _unpacked(halves: Mapping[str, bytes | memoryview]) -> "dict[str, Vectors]":
+    """All at once: they are of one space, and so of one length."""
+    import numpy as np
+
+    if not halves:
+        return {}
+    made = np.frombuffer(b"".join(halves.values()), dtype=np.float16).astype(np.float32)
+    return dict(zip(halves, made.reshape(len(halves), -1), strict=True))
 
 
 def _seqs(tx: Database | Transaction, ids: Sequence[str], more: str = "") -> dict[str, int]:

@@ -22,7 +22,7 @@ from metnos.grimoire import recall_rules as rules_of
 from metnos.grimoire.affect import NEUTRAL, Pad
 from metnos.grimoire.episode import Episode, Mark, Viewer, Where
 from metnos.grimoire.episodes import Episodes
-from metnos.grimoire.episodes_rows import Outline
+from metnos.grimoire.episodes_rows import Hit, Outline, outline_of
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.facts_find import Found
 from metnos.grimoire.facts_rows import Which
@@ -176,17 +176,16 @@ class Recall:
     def _gather_episodes(self, question: Question, vector: "Vector | None", where: Where) -> _Gathered:
         rules, store = self._rules, self._episodes
         asked = " ".join(question.words)
-        words = {hit.id: hit.score for hit in store.matching(asked, rules.by_words, where)}
-        cosines = (
-            {} if vector is None else {hit.id: hit.score for hit in store.nearest(vector, rules.by_meaning, where)}
-        )
-        timed: dict[str, float] = {}
+        said = store.matching(asked, rules.by_words, where)
+        near = [] if vector is None else store.nearest(vector, rules.by_meaning, where)
+        then: list[Hit] = []
         for span in question.spans:
-            timed |= self._in_time(asked, _within(where, span.since, _told(span.until, rules)))
+            then += self._in_time(asked, _within(where, span.since, _told(span.until, rules)))
+        words, cosines, timed = ({hit.id: hit.score for hit in hits} for hits in (said, near, then))
         found_by = _found_by({"words": words, "meaning": cosines, "time": timed})
         words = timed | words
         best = [*list(words)[: rules.seeds * 2 // 3], *list(cosines)[: rules.seeds // 3]]
-        of = {each.id: each for each in store.outlines(list(found_by))}
+        of = {hit.id: hit.of for hit in (*said, *near, *then)}
         beside = _next_to(of.values(), rules)
         known = Counter(one for one, _ in beside)
         every = len(rules.before) + len(rules.after)
@@ -205,11 +204,11 @@ class Recall:
         candidates = [_of_episode(each) for each in of.values()]
         return _Gathered(store.get, candidates, words, cosines, vectors, beside, found_by)
 
-    def _in_time(self, asked: str, where: Where) -> dict[str, float]:
+    def _in_time(self, asked: str, where: Where) -> list[Hit]:
         if asked:
-            return {hit.id: hit.score for hit in self._episodes.matching(asked, self._rules.by_time, where)}
+            return self._episodes.matching(asked, self._rules.by_time, where)
         newest = self._episodes.select(where, count=self._rules.by_time, newest_first=True)
-        return {each.id: 0.0 for each in newest}
+        return [Hit(outline_of(each), 0.0) for each in newest]
 
     def _gather_facts(self, question: Question, vector: "Vector | None", viewer: Viewer) -> _Gathered:
         rules, store, now = self._rules, self._facts, self._clock.now()
@@ -233,13 +232,11 @@ class Recall:
 
     def _ordered(self, question: Question, gathered: _Gathered, count: int) -> tuple[Memory, ...]:
         pool = Pool(gathered.candidates, gathered.words, gathered.cosines, gathered.beside)
-        seen = pools.signals(question, pool, self._rules)
-        most = max(_COMPARED, 2 * count)
-        places = sorted(range(len(seen)), key=lambda place: (-seen[place].relevance, pool.candidates[place].id))[:most]
-        candidates = [pool.candidates[place] for place in places]
+        seen = pools.signals(question, pool, self._rules, max(_COMPARED, 2 * count))
+        candidates, signals = [pool.candidates[place] for place in seen], list(seen.values())
         chosen = rules_of.order(
             candidates,
-            [seen[place] for place in places],
+            signals,
             pools.likeness(gathered.vectors, candidates),
             self._mood(),
             count,
@@ -247,7 +244,7 @@ class Recall:
         )
         whole = {each.id: each for each in gathered.whole([candidates[place].id for place, _ in chosen])}
         return tuple(
-            Memory(whole[key], seen[places[place]], made, tuple(gathered.found_by[key]))
+            Memory(whole[key], signals[place], made, tuple(gathered.found_by[key]))
             for place, made in chosen
             if (key := candidates[place].id) in whole
         )
@@ -260,23 +257,16 @@ def _cosines(vectors: "dict[str, Vector]", vector: "Vector | None", known: Mappi
     keys = [key for key in vectors if key not in known]
     if vector is None or not keys:
         return {}
-    return dict(zip(keys, (np.stack([vectors[key] for key in keys]) @ vector).tolist(), strict=True))
+    return dict(zip(keys, (np.array([vectors[key] for key in keys]) @ vector).tolist(), strict=True))
 
 
 def _of_episode(each: Outline) -> Candidate:
     """What nobody judged yet is as important as it was surprising; what is pinned could not be more."""
     judged = each.curiosity if each.importance is None else each.importance
+    last = each.ts if each.used_at is None else max(each.ts, each.used_at)
     return Candidate(
-        id=each.id,
-        text=each.text,
-        ts=each.ts if each.used_at is None else max(each.ts, each.used_at),
-        seq=each.seq,
-        session=each.session,
-        sender=each.sender,
-        importance=1.0 if each.pinned else judged,
-        pad=each.pad,
-        provenance=each.provenance,
-        bloodstain=each.bloodstain,
+        *(each.id, each.text, last, each.seq, each.session, each.sender, 1.0 if each.pinned else judged),
+        *(each.pad, each.provenance, each.bloodstain),
     )
 
 

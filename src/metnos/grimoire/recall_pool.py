@@ -44,12 +44,12 @@ class Pool:
     beside: Mapping[tuple[str, str], int]  # of two in a conversation, how far the second one comes after the first
 
 
-def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
-    """For each candidate, in their order, what speaks for it."""
+def signals(question: Question, pool: Pool, rules: Rules, most: int | None = None) -> dict[int, Signals]:
+    """What speaks for the candidates, by their places, the most relevant first; of at most so many."""
     import numpy as np
 
     if not pool.candidates:
-        return []
+        return {}
     near = _neighbours(pool, rules)
     said = _by_words(question, pool, near, rules)
     meaning, nearness = _by_meaning(pool, near, rules)
@@ -61,14 +61,15 @@ def signals(question: Question, pool: Pool, rules: Rules) -> list[Signals]:
     mixed = (1 - share) * said.scores + share * meaning
     relevance = (mixed + rules.named * named + rules.timed * timed) / (1 + extra) if question.words else timed
     found = evidence(float(said.coverage.max()), said.ahead, float(nearness.max()), rules, unknown=said.unknown)
-    most = most_given(found, rules)
-    given = set(np.argsort(-relevance, kind="stable")[:most].tolist())
-    columns = relevance, said.scores, meaning, named, timed, said.coverage, said.own, nearness
-    made = []
-    for place, row in enumerate(np.column_stack(columns).tolist()):
+    given = most_given(found, rules)
+    best = np.argsort(-relevance, kind="stable")[:most]
+    columns = np.array([relevance, said.scores, meaning, named, timed, said.coverage, said.own, nearness])
+    made = {}
+    for rank, (place, row) in enumerate(zip(best.tolist(), columns[:, best].T.tolist(), strict=True)):
         fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart = row
-        passed = _passed(covers, apart, rules) if place in given else _passed_by_time(lies_in, question)
-        made.append(Signals(fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart, passed))
+        is_given = given is None or rank < given
+        passed = _passed(covers, apart, rules) if is_given else _passed_by_time(lies_in, question)
+        made[place] = Signals(fits, by_words, by_meaning, is_named, lies_in, covers, alone, apart, passed)
     return made
 
 
@@ -170,16 +171,25 @@ def _counts(texts: Sequence[str], stems: Sequence[str]) -> "Floats":
     import numpy as np
 
     places = {each: place for place, each in enumerate(stems)}
-    # The last letter of a short stem may be another than the word's: *key* and *kei*.
-    starts = sorted({re.escape(each[: min(_PREFIX, max(1, len(each) - 1))]) for each in stems})
-    pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(starts)})[^\W_]*")
-    counts = np.zeros((len(texts), len(stems)))
-    for row, text in enumerate(texts):
-        for word in pattern.findall(folded(text)):
-            place = places.get(stem(word))
-            if place is not None:
-                counts[row, place] += 1
-    return counts
+    starts: dict[str, list[str]] = {}
+    for start in sorted(set(map(_start, stems))):
+        starts.setdefault(start[0], []).append(re.escape(start[1:]))
+    # A plain letter first, and only then whether a word begins there: so what has no such letter is passed over fast.
+    begins = (rf"{re.escape(first)}(?<![^\W_].)(?:{'|'.join(more)})[^\W_]*" for first, more in starts.items())
+    words_in = re.compile("|".join(begins)).findall
+    found = [
+        row * len(stems) + place
+        for row, text in enumerate(texts)
+        for word in words_in(folded(text))
+        if (place := places.get(stem(word))) is not None
+    ]
+    counts = np.bincount(found, minlength=len(texts) * len(stems)).astype(float)
+    return counts.reshape(len(texts), len(stems))
+
+
+def _start(stemmed: str) -> str:
+    """How every word of a stem begins: of a short one only the last letter may be another, *kei* for *key*."""
+    return stemmed[:_PREFIX] if len(stemmed) > _PREFIX else stemmed[0] + stemmed[1:].removesuffix("i")
 
 
 def _saturated(counts: "Floats", lengths: "Floats", rules: Rules) -> "Floats":
@@ -203,11 +213,9 @@ def _weights(counts: "Floats", lengths: "Floats", pool: Pool, rules: Rules) -> "
     curve = _saturated(counts, lengths, rules)[found][:, there]
     given = np.array([pool.words[pool.candidates[place].id] for place in found])
     # A little weight on being equal keeps two words that always come together from sharing unevenly.
-    ridge = math.sqrt(1e-3 * len(found)) * np.eye(curve.shape[1])
-    middle = float(given.mean())
-    solved = np.linalg.lstsq(
-        np.vstack([curve, ridge]), np.concatenate([given, middle * ridge.sum(axis=1)]), rcond=None
-    )[0]
+    little = 1e-3 * len(found)
+    squares = curve.T @ curve + little * np.eye(curve.shape[1])
+    solved = np.linalg.solve(squares, curve.T @ given + little * given.mean())
     weights = np.full(counts.shape[1], max(float(solved.max()), 1e-9))
     weights[there] = np.maximum(solved, 0.0)
     return weights
@@ -223,8 +231,8 @@ def _by_meaning(pool: Pool, near: "Floats", rules: Rules) -> "tuple[Floats, Floa
     count = len(pool.candidates)
     if not pool.cosines:
         return np.zeros(count), np.zeros(count)
-    has = np.array([each.id in pool.cosines for each in pool.candidates])
-    cosines = np.array([pool.cosines.get(each.id, 0.0) for each in pool.candidates])
+    cosines = np.array([pool.cosines.get(each.id, math.nan) for each in pool.candidates])
+    has = ~np.isnan(cosines)
     shares = has & np.array([each.id in pool.words for each in pool.candidates])
     usual = cosines[shares if shares.sum() >= rules.few else has]
     middle, spread = rules.usual_cosine, rules.usual_spread

@@ -110,7 +110,7 @@ class Rules:
     usual_spread: float = 0.1
 
 
-# These two are tuples because hundreds of each are made for a question, five times as fast as frozen dataclasses.
+# These are tuples because hundreds of each are made for a question, five times as fast as frozen dataclasses.
 
 
 class Candidate(NamedTuple):
@@ -143,8 +143,7 @@ class Signals(NamedTuple):
     passed: str  # why it passed the floor; empty if it did not
 
 
-@dataclass(frozen=True, slots=True)
-class Factors:
+class Factors(NamedTuple):
     """The four factors, what multiplied them, and what they make together."""
 
     relevance: float
@@ -165,6 +164,8 @@ def recency(ts: datetime, newest: datetime, rules: Rules) -> float:
 
 def congruence(pad: Pad, mood: Pad) -> float:
     """How well a feeling fits a mood: the cosine between them, from 0 to 1; weak feelings and moods say little."""
+    if pad is NEUTRAL or mood is NEUTRAL:
+        return 0.5
     one = (pad.pleasure, pad.arousal, pad.dominance)
     other = (mood.pleasure, mood.arousal, mood.dominance)
     lengths = math.hypot(*one), math.hypot(*other)
@@ -234,6 +235,7 @@ def order(
     newest = max((candidates[place].ts for place in left), default=None)
     chosen: list[tuple[int, Factors]] = []
     known: dict[tuple[int, bool], Factors] = {}
+    twins = [0.0] * len(candidates)  # how alike each is to the most alike one of those chosen
     while newest is not None and left and len(chosen) < count:
         against = rules.contrarian > 0 and len(chosen) % rules.contrarian == rules.contrarian - 1
         worth: dict[int, float] = {}
@@ -242,11 +244,11 @@ def order(
             if key not in known:
                 relevance = signals[place].relevance
                 known[key] = factors(candidates[place], relevance, newest, mood, rules, contrarian=against)
-            twin = max((alike[place][other] for other, _ in chosen), default=0.0)
-            worth[place] = known[key].score - rules.likeness * max(0.0, twin)
+            worth[place] = known[key].score - rules.likeness * twins[place]
         best = max(worth, key=lambda place: worth[place])  # of equals the most relevant: it came first
         chosen.append((best, known[best, against]))
         left.remove(best)
+        twins = list(map(max, twins, alike[best]))
     return chosen
 
 
@@ -260,14 +262,13 @@ def _contenders(
 ) -> list[int]:
     """Who may take the next place: those about as relevant as the best one left, and those that supersede it."""
     first, found = left[0], []
+    likeness, least = alike[first], gates[first] - max(rules.band, rules.same_band)
+    own = max(rules.same_words, rules.same_share * signals[first].own)
     for place in left:
-        behind = gates[first] - gates[place]
-        if behind > max(rules.band, rules.same_band):
+        if gates[place] < least:
             break
-        if behind <= rules.band or (
-            alike[first][place] >= rules.same
-            and candidates[place].ts > candidates[first].ts
-            and signals[place].own >= max(rules.same_words, rules.same_share * signals[first].own)
+        if gates[first] - gates[place] <= rules.band or (
+            likeness[place] >= rules.same and candidates[place].ts > candidates[first].ts and signals[place].own >= own
         ):
             found.append(place)
     return found

@@ -3,9 +3,9 @@
 Rules: a grant turns *ask* into *allow* for the needs that it covers, and nothing else: it never spares a second yes,
 lifts a refusal, or reaches a forbidden path. It ends after a year at most, and can be revoked at any moment. A grant
 for a host covers fetching from it; sending to it is said extra, because what is sent is gone. Only the owner gives
-grants. A grant whose beginning lies in the future is not active: then the clock was set back. Does not guarantee that
-an executor of that name is still the one that the owner had in mind: activating another version is a question of its
-own.
+grants. A grant whose beginning lies in the future is not active: then the clock was set back. A grant is for an
+executor as it was: whoever puts another version in its place ends what was granted to it by name (`end_of`). Does not
+guarantee that for ``*``, which is for whatever there is.
 """
 
 import re
@@ -139,6 +139,18 @@ class Grants:
             self._audit.append(_entry(REVOKED, grant, by))
             tx.execute("UPDATE grants SET revoked = ? WHERE id = ?", (to_text(self._clock.now()), grant.id))
         return grant
+
+    def end_of(self, executor: str, by: Principal) -> list[Grant]:
+        """End every grant that an executor has by its name: what it was given to is not there any more.
+
+        Whoever may answer nothing may do this: it takes, and never gives.
+        """
+        with self._db.write() as tx:
+            found = [grant for grant in self.active() if grant.executor == executor]
+            for grant in found:
+                self._audit.append(_entry(REVOKED, grant, by))
+                tx.execute("UPDATE grants SET revoked = ? WHERE id = ?", (to_text(self._clock.now()), grant.id))
+        return found
 
     def active(self, now: datetime | None = None) -> list[Grant]:
         """Every grant that holds now, the oldest first."""

@@ -18,7 +18,7 @@ the owner's business and stays here; the audit gets names and digests only.
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -34,12 +34,10 @@ from metnos.law.principal import Principal
 from metnos.store.db import Database, Row, Transaction
 from metnos.store.migrations import Migration
 
-ACT = "act"
-DIRECTION, ACTIVATION = "direction", "activation"  # of new executors: whether to make one, whether it may live
+ACT, DIRECTION, ACTIVATION = "act", "direction", "activation"  # the last two: to make an executor, to let it live
 ASKED = "question asked"
 ANSWERS = {"approved": "question approved", "refused": "question refused", "edited": "question edited"}
-EXPIRED = "question expired"
-USED = "approval used"
+EXPIRED, USED = "question expired", "approval used"
 
 MIGRATIONS = (
     Migration(
@@ -91,8 +89,6 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MAX_BODY = 4_000_000  # bytes; whoever asks more than an owner can read is not asking
 # A clock is corrected by moments now and then; only a longer way back ends what was asked.
 _CORRECTION = timedelta(minutes=5)
-
-
 _ERASED = "(forgotten)"
 
 
@@ -174,8 +170,8 @@ class Inbox:
             )
             if row is not None:
                 return _item(row)
-            until = now + timedelta(hours=hours)
-            return self._insert(tx, (kind, title, text, digest, needs_yes, str(asked_by)), now, until)
+            fields = (kind, title, text, digest, needs_yes, str(asked_by))
+            return self._insert(tx, fields, now, now + timedelta(hours=hours))
 
     # -- answering
 
@@ -225,15 +221,17 @@ class Inbox:
             if row is not None:
                 return _item(row)
             now = self._clock.now()
-            until = now + (item.expires_at - item.asked_at)
             fields = (item.kind, item.title if title is None else title, text, digest, yeses, item.asked_by)
-            return self._insert(tx, fields, now, until)
+            return self._insert(tx, fields, now, now + (item.expires_at - item.asked_at))
 
-    def erase(self, item_id: str) -> None:
-        """Take the words out of a question about what is forgotten; it is closed, and that it was asked stays."""
+    def erase(self, item_id: str, keep: Sequence[str] = ()) -> None:
+        """Take the words out of a question, but for what ``keep`` names; it is closed, and that it was asked stays."""
         with self._db.write() as tx:
             tx.query("PRAGMA secure_delete = ON")
-            tx.execute("UPDATE inbox SET title = ?, body = '{}', reason = '' WHERE id = ?", (_ERASED, item_id))
+            row = tx.first("SELECT body FROM inbox WHERE id = ?", (item_id,))
+            body = json.loads(row[0]) if row is not None else {}
+            left = canonical_json({name: body[name] for name in keep if name in body}).decode()
+            tx.execute("UPDATE inbox SET title = ?, body = ?, reason = '' WHERE id = ?", (_ERASED, left, item_id))
             tx.execute("UPDATE inbox SET state = ? WHERE id = ? AND state IN (?, ?)", (State.EXPIRED, item_id, *_OPEN))
 
     # -- using
@@ -287,6 +285,12 @@ class Inbox:
         """What the owner has not answered, the oldest first."""
         self._settle()
         return [_item(row) for row in self._db.query(f"{_SELECT} WHERE state = ? ORDER BY id", (State.WAITING,))]
+
+    def open(self, *kinds: str) -> list[Item]:
+        """What is not answered, or agreed to and not done yet, of these kinds; the oldest first."""
+        self._settle()
+        found = map(_item, self._db.query(f"{_SELECT} WHERE state IN (?, ?) ORDER BY id", _OPEN))
+        return [item for item in found if item.kind in kinds]
 
     def newest(self, count: int) -> list[Item]:
         """The newest questions, however they stand."""

@@ -52,17 +52,20 @@ class Ask:
     title: str
     body: Mapping[str, Json] = field(default_factory=dict)
     tainted: bool = False  # whoever wants it had seen content from outside: no level and no grant speaks for it
+    whole: str = ""  # digest of the larger act that this one is a part of, as far as that came
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
     """What an act would do: in lines for the owner, and as effects that the act is later held to.
 
-    No effects at all (``None``) when it cannot be tried without doing it: then the needs alone bound it.
+    No effects at all (``None``) when it cannot be tried without doing it: then the needs alone bound it. ``kept`` is
+    what whoever carries the act out will need again.
     """
 
     lines: tuple[str, ...]
     effects: Effects | None
+    kept: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +253,11 @@ class Policy:
 
 
 def approval_digest(ask: Ask) -> str:
-    """What an approval is bound to: the executor and the arguments to the byte, the folder, and everything it needs."""
+    """What an approval is bound to: the executor and the arguments to the byte, the folder, everything it needs, and
+    what it is a part of."""
     needs = sorted((need.capability, need.target, need.verb, need.outside) for need in ask.needs)
-    return sha256_hex(
-        canonical_json([ACT, ask.executor, ask.executor_digest, ask.arguments_digest, ask.cwd, needs, ask.irreversible])
-    )
+    act: list[Json] = [ACT, ask.executor, ask.executor_digest, ask.arguments_digest, ask.cwd, needs, ask.irreversible]
+    return sha256_hex(canonical_json([*act, ask.whole] if ask.whole else act))
 
 
 def unchanged(soul: Path, upheld: Constitution) -> str | None:
@@ -337,7 +340,7 @@ def _pass(so_far: Decision, rule: str, reason: str) -> Decision:
 def _body(ask: Ask, preview: Preview) -> dict[str, Json]:
     """What the owner is shown, with the preview that their yes will be about."""
     effects: list[Json] | None = None if preview.effects is None else [list(effect) for effect in preview.effects]
-    return {**ask.body, "preview": list(preview.lines), "effects": effects}
+    return {**ask.body, **preview.kept, "preview": list(preview.lines), "effects": effects}
 
 
 def _effects(item: Item) -> Effects | None:

@@ -150,6 +150,28 @@ class Meter:
             self._spent += usage
 
 
+class Within(Meter):
+    """A budget inside a turn's: what both allow is allowed, and what is spent is spent in both."""
+
+    __slots__ = ("_outer",)
+
+    def __init__(self, budget: Budget, outer: Meter) -> None:
+        super().__init__(budget)
+        self._outer = outer
+
+    def require(self, prompt: Prompt, price: Price) -> Worst:
+        worst = super().require(prompt, price)
+        try:
+            return self._outer.require(prompt, price)
+        except BaseException:
+            super()._settle(worst, Usage())
+            raise
+
+    def _settle(self, worst: Worst, usage: Usage) -> None:
+        super()._settle(worst, usage)
+        self._outer._settle(worst, usage)
+
+
 def _over_tokens(worst: Worst, left: int) -> ModelError:
     return ModelError(
         f"asking the language model could use {worst.tokens} tokens, and this turn has {max(left, 0)} left",

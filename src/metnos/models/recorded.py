@@ -18,12 +18,16 @@ _AGAIN = "Record again: make bench NAME=llm"
 
 
 class Recorded:
-    """Replays a file of exchanges, made by the model of that sha256 (empty: by whichever made them)."""
+    """Replays a file of exchanges, made by the model of that sha256 (empty: by whichever made them).
 
-    def __init__(self, path: Path, sha256: str = "") -> None:
+    ``again`` says how it is recorded once more.
+    """
+
+    def __init__(self, path: Path, sha256: str = "", again: str = _AGAIN) -> None:
         self._path = path
         self._sha256 = sha256
-        self._exchanges = _read(path)
+        self._again = again
+        self._exchanges = _read(path, again)
 
     @property
     def name(self) -> str:
@@ -39,10 +43,10 @@ class Recorded:
             raise ModelError(
                 f"{self._path.name} holds no exchange for this prompt ({prompt.digest[:12]})",
                 kind="missing",
-                fix=_AGAIN,
+                fix=self._again,
             )
         if self._sha256 and found["model"] != self._sha256:
-            raise ModelError(f"{self._path.name} was recorded with another model", kind="missing", fix=_AGAIN)
+            raise ModelError(f"{self._path.name} was recorded with another model", kind="missing", fix=self._again)
         reply = found["reply"]
         if on_text is not None and prompt.schema is None:
             on_text(reply["text"])
@@ -73,12 +77,12 @@ class Recorder:
         return reply
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def _read(path: Path, again: str) -> dict[str, dict[str, Any]]:
     exchanges: dict[str, dict[str, Any]] = {}
     try:
         for line in path.read_text(encoding="utf-8").splitlines():
             exchange = json.loads(line)
             exchanges[exchange["prompt"]] = exchange
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{path.name} is no recording: {error}", kind="missing", fix=_AGAIN) from error
+        raise ModelError(f"{path.name} is no recording: {error}", kind="missing", fix=again) from error
     return exchanges

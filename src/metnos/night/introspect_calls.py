@@ -38,7 +38,8 @@ def generalisations(known: Sequence[Known], rules: Rules) -> Iterator[Finding]:
             yield Finding(Kind.GENERALISATION, says, dropped=TAKEN)
         else:
             text = f"{words.phrase(kin)} with an argument for what {names} have fixed"
-            need = Need(text, Way.DIRECT, name=kin, evidence=Evidence(uses=uses, says=says))
+            covered = tuple(each.name for each in group)
+            need = Need(text, Way.DIRECT, name=kin, evidence=Evidence(uses=uses, says=says), instead=covered)
             yield Finding(Kind.GENERALISATION, says, need, strength=max(each.strength for each in group))
 
 

@@ -157,7 +157,7 @@ def _receptor(each: Receptor, spent: Mapping[str, Seen], taken: Collection[str])
         saved_usd=sum(turn.usd for turn in turns),
         says=says,
     )
-    summary = words.said(each.signature.get("summary", ""))
+    summary = words.wished(each.signature.get("summary", ""))
     need = Need(
         f"{words.phrase(each.name)}, wished for as {summary}" if summary else words.phrase(each.name),
         Way.DIRECT,

@@ -21,6 +21,8 @@ _PLAIN = re.compile(r"[^\w\s.,;:!?'()/%+-]")
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TEMPLATE = re.compile(r"\{\{.*\}\}", re.DOTALL)
 _LETTERS = re.compile(r"[^\W\d_]+")
+_PARTICULAR = re.compile(r"<[a-z]{3,}(?: \(([a-z0-9]+)\))?>")  # what `metnos.turn.plan.wish` puts in a value's place
+_SEVERAL = re.compile(r"\.\.\.(?:\s+(?:(?:and|e)\s+)?\.\.\.)+")
 FLOW = frozenset({"entries", "from_step", "results"})  # arguments that only pass on what another gave (DESIGN 7)
 
 
@@ -44,6 +46,12 @@ def said(summary: object) -> str:
     words = _PLAIN.sub(" ", inert(str(summary)[: 4 * MOST_SAID]))
     whole = " ".join(words.split())[:MOST_SAID].strip()
     return f"{OPENS}{whole}{CLOSES}" if any(char.isalpha() for char in whole) else ""
+
+
+def wished(summary: object) -> str:
+    """The words of a wish, in the same way. A value in it is its kind, or else dots: *quoted* is nobody's word."""
+    plain = _PARTICULAR.sub(lambda found: found[1] or "...", str(summary)[: 4 * MOST_SAID])
+    return said(_SEVERAL.sub("...", plain))
 
 
 def names(found: object) -> tuple[str, ...]:

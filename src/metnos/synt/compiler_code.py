@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from metnos.executors import refs
 from metnos.synt import compiler_follow as following
-from metnos.synt import compiler_refs as refs
 from metnos.synt.compiler_form import Fixed, Form, Handed, Part, Taken
 from metnos.synt.gates import formatted
 
@@ -200,7 +200,7 @@ class _Writer:
 
     def _reference(self, ref: refs.Ref, guards: list[str]) -> _Known:
         """In plain Python as far as the manifests tell what is there; else by the helper."""
-        reply = _Known(f"step{ref.step}", _reply_schema(self.form.parts[ref.step - 1]))
+        reply = _Known(ref.step, _reply_schema(self.form.parts[ref.number - 1]))
         known: _Known | None = reply
         mine: list[str] = []
         for part in ref.path:

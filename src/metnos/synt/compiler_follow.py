@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from metnos.synt import compiler_refs as refs
+from metnos.core.errors import ExecutorFailed
+from metnos.executors import refs
 from metnos.synt.compiler_form import Form, Handed, Part, Taken
 from metnos.synt.compiler_runs import Answer
 
@@ -37,8 +38,8 @@ def follow(form: Form, args: Mapping[str, Any], answers: Sequence[Answer]) -> Fo
     for number, part in enumerate(form.parts, start=1):
         try:
             given = arguments(part, args, replies)
-        except refs.Nowhere as error:
-            return Followed(tuple(calls), error="invalid", message=str(error))
+        except ExecutorFailed as error:
+            return Followed(tuple(calls), error=error.kind, message=error.what)
         if any(given.get(name) == [] for name, source in part.sources.items() if isinstance(source, Handed)):
             return Followed(tuple(calls), reply=_reply(form, [], failures))
         calls.append((part.manifest.name, fitted(part, given)))
@@ -55,15 +56,16 @@ def follow(form: Form, args: Mapping[str, Any], answers: Sequence[Answer]) -> Fo
     return Followed(tuple(calls), reply=_reply(form, list(last[form.parts[-1].manifest.result_key]), failures, last))
 
 
-def arguments(part: Part, args: Mapping[str, Any], replies: refs.Replies) -> dict[str, Any]:
-    """What a step is called with, before it is made to fit. Raises `Nowhere`."""
+def arguments(part: Part, args: Mapping[str, Any], replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a step is called with, before it is made to fit. Raises `ExecutorFailed`."""
+    given = {f"step{number}": reply for number, reply in enumerate(replies, start=1)}
     found: dict[str, Any] = {}
     for name, source in part.sources.items():
         if isinstance(source, Taken):
             if source.argument in args:
                 found[name] = args[source.argument]
         elif isinstance(source, Handed):
-            found[name] = refs.resolve(source.value, replies)
+            found[name] = refs.resolve(source.value, given)
         else:
             found[name] = source.value
     return found
@@ -90,7 +92,7 @@ def tells_more(form: Form, number: int) -> bool:
     if number == len(form.parts) or "default" in part.manifest.args["properties"].get("limit", {}):
         return False
     handed = [source.value for each in form.parts for source in each.sources.values() if isinstance(source, Handed)]
-    found = [ref.path for ref in refs.within(handed) if ref.step == number]
+    found = [ref.path for ref in refs.within(handed) if ref.number == number]
     return any(path[:1] == (part.manifest.result_key,) and not isinstance((*path, "")[1], int) for path in found)
 
 

@@ -9,8 +9,9 @@ Rules, for a value that the recorded runs gave an argument of a part:
   change it: if a request said it, or if it is a place (a path or an address);
 - any other is a constant: a planner's own choice, which nobody asked for.
 
-Two parts that took the same values under the same name in runs that varied took one argument. ``x-path`` is dropped: a
-path is handed to a part that has the scopes, makes it real and asks for itself, and the whole can touch nothing.
+Two parts that took the same values under the same name in runs that varied took one argument. What is a path to all
+that take it is a path to the whole: it is made real, and handed to a part that has the scopes and asks for itself; the
+whole can touch nothing.
 
 What cannot be compiled honestly is refused in words: something of the turn before, runs that were put together in
 different ways, and a path or an address that content chose (the owner is asked about that every time; an executor of
@@ -22,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from metnos.core.canon import canonical_json
+from metnos.executors import refs
 from metnos.executors.arguments import PATH_KEY
 from metnos.executors.manifest import Kind, Manifest
-from metnos.synt import compiler_refs as refs
 from metnos.synt.compiler_runs import Run
 
 _ABSENT = object()
@@ -155,8 +156,8 @@ def form_of(parts: Sequence[Manifest], runs: Sequence[Run]) -> Form:
                 own = _name(seen, takers, part)
                 takers.append((seen, own))
                 sources[-1][seen.name] = Taken(own, any(value is _ABSENT for value in seen.filled))
-    schemas = {own: _schema(seen) for seen, own in reversed(takers)}  # of two that are one, the first counts
     names = dict.fromkeys(own for _, own in takers)
+    schemas = {own: _schema([seen for seen, name in takers if name == own]) for own in names}
     required = tuple(own for own in names if "default" not in schemas[own] and _always(own, takers))
     arguments = {own: schemas[own] for own in (*required, *(own for own in names if own not in required))}
     return Form(tuple(Part(part, each) for part, each in zip(parts, sources, strict=True)), arguments, required)
@@ -187,10 +188,15 @@ def _name(seen: _Seen, takers: Sequence[tuple[_Seen, str]], part: Manifest) -> s
     return next(each for each in wished if each not in known)
 
 
-def _schema(seen: _Seen) -> dict[str, Any]:
-    own = {key: value for key, value in seen.schema.items() if key != PATH_KEY}
-    if not seen.varied and seen.filled[0] is not None:
-        own["default"] = seen.filled[0]
+def _schema(takers: Sequence[_Seen]) -> dict[str, Any]:
+    """That of the first who takes it; it is a path if it is one to all of them, and one to change if it is to any."""
+    first = takers[0]
+    own = {key: value for key, value in first.schema.items() if key != PATH_KEY}
+    modes = [seen.schema.get(PATH_KEY, "") for seen in takers]
+    if all(modes):
+        own[PATH_KEY] = max(modes, key=("read", "write").index)
+    if not first.varied and first.filled[0] is not None:
+        own["default"] = first.filled[0]
     return own
 
 
@@ -205,13 +211,13 @@ def _handed(seen: _Seen, parts: Sequence[Manifest], runs: Sequence[Run]) -> Hand
     for ref in refs.within(value):
         if ref.step == refs.LAST:
             raise Unfit(f"{part.name} takes something of the turn before, which an executor does not know")
-        if ref.step >= seen.step:
+        if ref.number >= seen.step:
             raise Unfit(f"{part.name} takes something of a step that comes after it")
     if any(_is_place(text, {}) for text in _written(value)):
         raise Unfit(f"{part.name} takes a place that is put together from what the steps before it gave")
     if PATH_KEY in seen.schema or _is_address(seen.schema):
         planned = runs[0].planned
-        unsure = _is_address(seen.schema) or not all(_vouches(ref.step, _field(ref), parts, planned)
+        unsure = _is_address(seen.schema) or not all(_vouches(ref.number, ref.field, parts, planned)
                                                      for ref in refs.within(value))  # fmt: skip
         if unsure:
             raise Unfit(
@@ -221,11 +227,6 @@ def _handed(seen: _Seen, parts: Sequence[Manifest], runs: Sequence[Run]) -> Hand
     return Handed(value)
 
 
-def _field(ref: refs.Ref) -> str:
-    named = [part for part in ref.path if isinstance(part, str)]
-    return named[-1] if len(named) > 1 else ""
-
-
 def _vouches(step: int, field: str, parts: Sequence[Manifest], planned: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a step, or whoever gave it its rows, declares this field of its entries: then no content chose it."""
     declared = parts[step - 1].output.get("properties", {}).get(field, {})
@@ -233,7 +234,7 @@ def _vouches(step: int, field: str, parts: Sequence[Manifest], planned: Sequence
         return True
     schemas = parts[step - 1].args["properties"]
     rows = [value for name, value in planned[step - 1].items() if _takes_rows(schemas.get(name, {}))]
-    given = [ref.step for ref in refs.within(rows)]
+    given = [ref.number for ref in refs.within(rows)]
     return bool(given) and all(0 < each < step and _vouches(each, field, parts, planned) for each in given)
 
 

@@ -4,10 +4,10 @@ Rules: the name is the last part's verb and the first one's object; where that i
 the vocabulary that the sequence itself speaks of is added, and as a last resort a general one. The purpose says every
 step. Examples are requests that were really made, with the arguments that they mean.
 
-How it is taken back: a compiled executor changes nothing itself. Each part that does leaves an action of its own in the
-same turn, held to the part's own reverse pattern, and that is what ``metnos undo`` takes. So the whole declares the
-pattern of its parts: the one that they share or that covers all of them, ``irreversible`` if one of them is; and where
-no pattern covers all, that of the last part that changes something, which is what undo takes back first.
+How it is taken back: a compiled executor changes nothing itself. What its parts change is one action, each of them held
+to its own reverse pattern, and that is what ``metnos undo`` takes. So the whole declares the pattern of its parts: the
+one that they share or that covers all of them, ``irreversible`` if one of them is; and where no pattern covers all,
+that of the last part that changes something, which is what undo takes back first.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -20,7 +20,7 @@ passes is the draft as it stands, to the bit; whoever changes it, formatting inc
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
@@ -58,7 +58,7 @@ class Tools:
     known: Sequence[Executor] = ()
     embedder: Embedder | None = None
     rules: SyntRules = field(default_factory=SyntRules)
-    replaces: str = ""  # the executor of which the draft is a new version
+    replaces: Collection[str] = ()  # what the draft is a new version of, or does the work of: it may be like these
 
 
 def examine(draft: Draft, tools: Tools, *, stop: bool = True) -> Iterator[Check]:
@@ -204,7 +204,7 @@ def _tests(case: _Case) -> str:
 
 def _likeness(case: _Case) -> str:
     tools = case.tools
-    known = [likeness.of_executor(each) for each in tools.known if each.name != tools.replaces]
+    known = [likeness.of_executor(each) for each in tools.known if each.name not in tools.replaces]
     found = likeness.judge(likeness.of_draft(case.draft), known, tools.rules.likeness, tools.embedder)
     return f"it exists: {found.reason}" if found.kinship is Kinship.EXISTS else ""
 

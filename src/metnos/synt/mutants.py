@@ -3,12 +3,14 @@
 A test that passes whatever the code does is no test. So the code is broken in small ways, each tried on the tests until
 the first one fails: that mutant is dead. The emptied body, which gives nothing and does nothing, must always die, and a
 test that expects entries and passes on it is named. Of the others a share must die; the rest may be mistakes that
-change nothing which could be seen. A mutant that breaks down by itself proves nothing about the tests, for or against.
+change nothing which could be seen. A mutant that breaks down by itself proves nothing about the tests, for or against,
+and another is tried in its place.
 
 Rules: the same code has the same mutants in the same order; how many are tried follows from how long the tests took on
-the draft itself, and never exceeds the rules. Not mutated are words for people (messages of failures), limits far from
-what a small test reaches, members of larger tables, and what only a broken disk or a late clock leads to. A mutant runs
-where the draft runs, in a cold sandbox, with less time. Does not guarantee that tests which kill all of them are good.
+the draft itself, and never exceeds the rules. Not mutated are words for people (messages of failures, whole sentences),
+limits far from what a small test reaches, members of larger tables, and what only a broken disk or a late clock leads
+to. A mutant runs where the draft runs, in a cold sandbox, with less time. Does not guarantee that tests which kill all
+of them are good.
 """
 
 import ast
@@ -37,6 +39,7 @@ _RECKONED: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 _FAR = 256  # a number beyond this is a limit or a size: one more of it changes nothing in a small test
 _TABLE = 4  # members that make a collection a table, of which a test tries a few
+_SENTENCE = 4  # words that make a text one for people, or a table of words
 _SPELLING = frozenset({"encoding", "errors", "newline", "strict", "key", "default", "maxsize", "buffering"})
 _DISK = frozenset({"OSError", "MemoryError", "RecursionError", "Exception", "UnicodeError", "PermissionError"})
 _SHOWN = 5
@@ -141,10 +144,14 @@ def prove(
         return Proof(0, (), 0, hollow, len(lived) == len(tests))
     # Those that the emptied body fails are the ones that look at what the code does.
     order = [*(test for test in tests if test not in lived), *lived]
-    budget = rules.budget_s / max(sum(times), 0.001)
-    chosen = mutants(executor.source, max(rules.least, min(rules.most, int(budget))))
-    ends = [_end(replace(executor, source=each.source), order, pool, hurried) for each in chosen]
-    survivors = [each for each, end in zip(chosen, ends, strict=True) if end is _End.ALIVE]
+    wanted = max(rules.least, min(rules.most, int(rules.budget_s / max(sum(times), 0.001))))
+    ends: list[_End] = []
+    survivors: list[Mutant] = []
+    for each in mutants(executor.source, rules.most):
+        ends.append(_end(replace(executor, source=each.source), order, pool, hurried))
+        survivors += [each] if ends[-1] is _End.ALIVE else []
+        if len(ends) - ends.count(_End.BROKEN) >= wanted:
+            break
     return Proof(ends.count(_End.NOTICED), tuple(survivors), ends.count(_End.BROKEN), (), False)
 
 
@@ -212,7 +219,7 @@ def _constant(code: Code, node: ast.AST) -> Iterator[Site]:
         yield node, "constant", f"{value} is {not value}", lambda: ast.Constant(not value)
     elif isinstance(value, int | float) and abs(value) < _FAR and not _is_setting(code, node):
         yield node, "constant", f"{value} is {value + 1}", lambda: ast.Constant(value + 1)
-    elif isinstance(value, str) and value and not isinstance(code.parent(node), ast.JoinedStr | ast.FormattedValue):
+    elif isinstance(value, str) and value and not _is_prose(code, node, value):
         yield node, "constant", f"the text {value[:30]!r} is another", lambda: ast.Constant(f"{value}~")
 
 
@@ -220,6 +227,10 @@ def _statement(_: Code, node: ast.AST) -> Iterator[Site]:
     called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     if called or isinstance(node, ast.AugAssign | ast.Continue | ast.Break | ast.Raise):
         yield node, "dropped", f"{ast.unparse(node)[:60]} is left out", ast.Pass
+
+
+def _is_prose(code: Code, node: ast.AST, text: str) -> bool:
+    return len(text.split()) >= _SENTENCE or isinstance(code.parent(node), ast.JoinedStr | ast.FormattedValue)
 
 
 def _is_setting(code: Code, node: ast.AST) -> bool:
@@ -248,6 +259,8 @@ def _is_left_out(code: Code, node: ast.AST) -> bool:
         if isinstance(each, ast.ExceptHandler) and each is not node and _names(each.type) & _DISK:
             return True
         if isinstance(each, ast.Compare | ast.BoolOp) and _asks_clock(code, each):
+            return True
+        if isinstance(each, ast.If) and below in each.body and _asks_clock(code, each.test):
             return True
         below = each
     return isinstance(node, ast.If) and _asks_clock(code, node.test)

@@ -31,7 +31,8 @@ class Way(StrEnum):
 class Example:
     """What was seen, or said: arguments, and what should come of them. ``error`` is the kind of a call that must fail.
 
-    ``files`` are in the box before; ``{box}`` in an argument is where they are, as in birth tests.
+    ``files`` are in the box before; ``{box}`` in an argument is where they are, as in birth tests. ``broke``: the call
+    broke; what should have come of it nobody knows, but that it must not break again.
     """
 
     args: Mapping[str, Any]
@@ -39,6 +40,7 @@ class Example:
     error: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     observed: bool = False  # seen in a real run, not said
+    broke: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Evidence:
     saved_ms: float = 0.0
     saved_usd: float = 0.0
     says: str = ""  # one sentence for the owner
+    failures: tuple[str, ...] = ()  # what calls said that broke
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +72,4 @@ class Need:
     path: str = ""  # the fast path of a sequence
     replaces: str = ""  # the executor of which this is to be a new version
     refused: tuple[str, ...] = ()  # why the owner refused earlier drafts
+    instead: tuple[str, ...] = ()  # executors whose work it would do: offered to be put away once it lives

@@ -13,11 +13,13 @@ from typing import Any
 
 from metnos.core.canon import canonical_json
 from metnos.synt.agreement import Result
-from metnos.synt.sketch import Case, Field, Sketch, Type
+from metnos.synt.rules import Stage
+from metnos.synt.sketch import Case, Field, Rejection, Sketch, Type
 
 _MOST = 10  # probes: each costs a sandbox for each body
 _KEPT, _REFUSED = 6, 2  # of them as tests, and of those that are refused
 _LEAST = 2  # bodies that agree
+_TOLD = 300  # characters of a call that breaks
 
 
 def of(sketch: Sketch) -> tuple[Case, ...]:
@@ -47,6 +49,14 @@ def agreed(probes: Sequence[Case], results: Sequence[Sequence[Result]], chosen: 
         refused += bool(mine.error)
         kept.append(replace(probe, entries=mine.entries, error=mine.error, agreed=votes))
     return tuple(kept[:_KEPT])
+
+
+def mended(case: Case, given: Result) -> Case:
+    """A call that broke before, with what comes of it now. Raises `Rejection` if it breaks again."""
+    if given.fault:
+        told = canonical_json(dict(case.args)).decode()[:_TOLD]
+        raise Rejection(Stage.CODE, f"with the arguments {told} it must not break, but it did: {given.fault}")
+    return replace(case, entries=given.entries, error=given.error, observed=True)
 
 
 def _varied(field: Field, base: Case, sketch: Sketch) -> Iterator[Case]:

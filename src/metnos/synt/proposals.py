@@ -89,9 +89,19 @@ class Event:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A version that lives or has lived, to the bit."""
+
+    digest: str
+    version: str
+    draft: Draft
+    since: datetime
+
+
 def subject_of(need: Need) -> str:
-    """What makes two needs the same: the wish or the sequence behind them, else what they say."""
-    key = need.mnest or need.path or need.replaces or " ".join(need.text.lower().split())
+    """What makes two needs the same: what they would mend, the wish or the sequence behind them, else what they say."""
+    key = need.replaces or need.mnest or need.path or " ".join(need.text.lower().split())
     return sha256_hex(canonical_json([str(need.way), key]))
 
 
@@ -171,22 +181,36 @@ class Proposals:
         """It lives. What was signed is kept, so that it can be put back."""
         if proposal.draft is None:
             raise ExecutorError("nothing was drafted that could live")
+        with self._db.write():
+            self.keep(proposal, Birth(proposal.digest, version, proposal.draft, self._clock.now()))
+            return self._move(proposal.id, State.ACTIVE, "signed and active")
+
+    def keep(self, proposal: Proposal, birth: Birth) -> None:
+        """Keep a version that lives, or whose place a proposal takes; once."""
         with self._db.write() as tx:
             tx.execute(
                 "INSERT INTO births (digest, name, version, draft, proposal, ts) VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (digest) DO NOTHING",
-                (proposal.digest, proposal.name, version, _draft_text(proposal.draft), proposal.id,
-                 to_text(self._clock.now())),
+                (birth.digest, birth.draft.name, birth.version, _draft_text(birth.draft), proposal.id,
+                 to_text(birth.since)),
             )  # fmt: skip
-            return self._move(proposal.id, State.ACTIVE, "signed and active")
+
+    def returned(self, digest: str, reason: str) -> None:
+        """Note that a version was put back, with the proposal that it came of."""
+        with self._db.write() as tx:
+            row = tx.first("SELECT proposal FROM births WHERE digest = ?", (digest,))
+            if row is not None:
+                self._event(tx, row[0], State.ACTIVE, reason)
 
     def forget(self, key: str) -> None:
-        """Take out the words of a proposal; that there was one stays. What lives keeps its files."""
+        """Take out the words of a proposal; that there was one stays. What lives or has lived keeps its files."""
         with self._db.write() as tx:
             tx.query("PRAGMA secure_delete = ON")
             found = self._require(tx, key)
             bare = _need_text(Need(_FORGOTTEN, found.need.way, found.need.name, path=found.need.path))
+            files = found.state is not State.ACTIVE  # a draft may hold what was observed, as its tests
             tx.execute("UPDATE proposals SET need = ?, reason = '' WHERE id = ?", (bare, key))
+            tx.execute("UPDATE proposals SET draft = '', checks = '[]' WHERE id = ? AND ?", (key, int(files)))
             tx.execute("UPDATE proposal_events SET reason = '' WHERE proposal = ?", (key,))
 
     # -- reading
@@ -224,10 +248,12 @@ class Proposals:
         row = self._db.first("SELECT coalesce(sum(refusals), 0) FROM proposals WHERE subject = ?", (subject,))
         return int(row[0]) if row else 0
 
-    def versions(self, name: str) -> list[tuple[str, str, Draft, datetime]]:
-        """What lived under a name: digest, version, files, since when; the newest first."""
-        rows = self._db.query("SELECT digest, version, draft, ts FROM births WHERE name = ? ORDER BY ts DESC", (name,))
-        return [(digest, version, _draft(text), from_text(ts)) for digest, version, text, ts in rows]
+    def versions(self, name: str) -> list[Birth]:
+        """What lived under a name, the newest first."""
+        rows = self._db.query(
+            "SELECT digest, version, draft, ts FROM births WHERE name = ? ORDER BY ts DESC, rowid DESC", (name,)
+        )
+        return [Birth(digest, version, _draft(text), from_text(ts)) for digest, version, text, ts in rows]
 
     # -- inside
 
@@ -266,11 +292,12 @@ def _need_text(need: Need) -> str:
 def need_of(text: str) -> Need:
     """A need as it was written down."""
     data = json.loads(text)
-    for name in ("inputs", "outputs", "errors", "refused"):
-        data[name] = tuple(data[name])
+    for name in ("inputs", "outputs", "errors", "refused", "instead"):
+        data[name] = tuple(data.get(name, ()))
     data["way"] = Way(data["way"])
     data["examples"] = tuple(Example(**{**each, "entries": tuple(each["entries"])}) for each in data["examples"])
-    data["evidence"] = Evidence(**{**data["evidence"], "turns": tuple(data["evidence"]["turns"])})
+    listed = {name: tuple(data["evidence"].get(name, ())) for name in ("turns", "failures")}
+    data["evidence"] = Evidence(**{**data["evidence"], **listed})
     return Need(**data)
 
 

@@ -6,20 +6,22 @@ beside them what follows from the recorded ones and was perhaps never seen: a pa
 nothing, parts that could not do all or had more than they gave, an argument that is missing.
 
 They hold what is the owner's, in the owner's own workspace, and as little of it as will do: of each reply the first
-entries, of each long text the beginning, and ``{box}`` where the home was. What is cut off is cut off where it first
-comes up, and everything that follows from it is worked out anew by the rules of a turn (`compiler_follow`), so that a
-shortened test still says what the sequence would have done. Deterministic: the same runs are the same tests.
+entries, of each long text the beginning, and ``{box}`` where the home was and before every path that is an argument.
+What is cut off is cut off where it first comes up, and everything that follows from it is worked out anew by the rules
+of a turn (`compiler_follow`), so that a shortened test still says what the sequence would have done. Deterministic: the
+same runs are the same tests.
 """
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from metnos.core.canon import canonical_json
 from metnos.core.errors import ExecutorFailed
+from metnos.executors import refs
 from metnos.executors.birth import counted
 from metnos.executors.manifest import Manifest
-from metnos.synt import compiler_refs as refs
 from metnos.synt.compiler_follow import Followed, follow
 from metnos.synt.compiler_form import Form, Handed
 from metnos.synt.compiler_runs import Answer, Run
@@ -117,7 +119,7 @@ def _scene(form: Form, run: Run, home: str) -> Scene:
                for each in run.answers]  # fmt: skip
     # What never came to be called is never asked for: an answer must stand there all the same.
     answers += [Answer(_empty(part.manifest)) for part in form.parts[len(answers) :]]
-    return Scene(str(_boxed(name, home)), placed(form, args) if home else args, tuple(answers))
+    return Scene(str(_boxed(name, home)), placed(form, args), tuple(answers))
 
 
 def _indexes(form: Form) -> Iterator[int]:
@@ -160,17 +162,19 @@ def _boxed(value: Any, home: str) -> Any:
 
 
 def placed(form: Form, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Paths as a test has them, whole: ``~`` and the folder where it is asked are the box."""
-    return {own: _place(value) if own in form.places else value for own, value in args.items()}
+    """Paths as a test has them, whole and as they really are: all that there is lies in the box."""
+    usual = {own: schema["default"] for own, schema in form.arguments.items() if "default" in schema}
+    places = {own: _place(value) for own, value in (usual | dict(args)).items() if own in form.places}
+    return {**args, **places}
 
 
 def _place(value: Any) -> Any:
     if isinstance(value, list):
         return [_place(each) for each in value]
-    if not isinstance(value, str) or value.startswith(("/", _BOX)):
+    if not isinstance(value, str):
         return value
-    below = value.removeprefix("~").strip("/")
-    return f"{_BOX}/{below}" if below else _BOX
+    below = posixpath.normpath("/" + value.removeprefix(_BOX).removeprefix("~").lstrip("/"))
+    return f"{_BOX}{below}".rstrip("/")
 
 
 def _call(made: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,7 +204,7 @@ def _derived(form: Form, seen: Scene) -> Iterator[Scene]:
     tools, last = form.tools, len(form.tools) - 1
     fails = Answer({}, "unavailable", f"{tools[last]} does not answer")
     yield replace(seen, name=f"{tools[last]} fails", answers=_with(seen, last, fails))
-    for place in sorted({ref.step - 1 for ref in refs.within(list(_handed(form)))}):
+    for place in sorted({ref.number - 1 for ref in refs.within(list(_handed(form)))}):
         empty = Answer(_empty(form.parts[place].manifest))
         yield replace(seen, name=f"{tools[place]} gives nothing", answers=_with(seen, place, empty))
     partly = tuple(_partly(each.reply) for each in seen.answers)

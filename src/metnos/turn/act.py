@@ -1,8 +1,9 @@
 """One step of a turn: run through the one door, and if the owner must be asked, ask.
 
 Rules: nothing here decides what may happen; it passes the policy's question on to the face and the owner's answer back
-to the inbox. An answer counts for the question that was shown. Whoever cannot answer (a program, another executor) is
-not asked: the question waits in the inbox.
+to the inbox. An answer counts for the question that was shown. An executor that calls others may stop more than once,
+for each of them that must be asked about. Whoever cannot answer (a program, another executor) is not asked: the
+question waits in the inbox.
 """
 
 from collections.abc import Generator, Sequence
@@ -11,16 +12,18 @@ from pathlib import Path
 
 from metnos.core.clock import to_text
 from metnos.core.errors import AuditError, ExecutorError, ExecutorFailed, LawError, SandboxError, Waiting
-from metnos.executors import words
+from metnos.executors import whole, words
+from metnos.executors.call import Call, asked
 from metnos.executors.catalog import Catalog
 from metnos.executors.outcome import Outcome
-from metnos.executors.run import Call, Runner
+from metnos.executors.run import Runner
 from metnos.grimoire.trace import State
 from metnos.law.capability import Capability
 from metnos.law.grants import MAX_DAYS, Grants
 from metnos.law.inbox import Inbox, Item
 from metnos.law.inbox import State as Question
 from metnos.law.need import PATHS
+from metnos.law.principal import Principal
 from metnos.turn.events import Answer, StepDone, StepStarted, Wanted
 
 _ALWAYS_DAYS = min(365, MAX_DAYS)  # a year: long enough to be no bother, short enough to be thought about again
@@ -92,37 +95,49 @@ def _short(text: str, most: int = 48) -> str:
 
 
 def _run(door: Door, call: Call, number: int, language: str) -> Generator[Wanted, Answer | None, Ended]:
-    try:
-        return _from_outcome(door.runner.run(call))
-    except Waiting as waiting:
-        item = door.inbox.find(waiting.item)
-    answered = yield from ask(door, call, number, item, language)
-    if answered is not None:
-        return answered
-    try:
-        return _from_outcome(door.runner.run(call), item.id)
-    except Waiting as waiting:  # what is there has changed since the question, so that it is another one now
-        return Ended(State.WAITING, None, waiting.what, item=waiting.item)
+    item: Item | None = None
+    while True:
+        try:
+            return _from_outcome(door.runner.run(call), item.id if item else "")
+        except Waiting as waiting:
+            again, item = item, door.inbox.find(waiting.item)
+            if again is not None and not _goes_on(again, item):
+                # What is there has changed since the question, so that it is another one now.
+                return Ended(State.WAITING, door.runner.so_far(item), waiting.what, item=item.id)
+        answered = yield from ask(door, call, number, item, language)
+        if answered is not None:
+            return answered
+        call = replace(call, resumes=item.id)
+
+
+def _goes_on(before: Item, now: Item) -> bool:
+    """Whether a question is about a later part of the same call: more was done of it than at the one before."""
+    parts = [len(item.body.get(whole.KEY, {}).get("parts", ())) for item in (before, now)]
+    return parts[1] > parts[0]
 
 
 def ask(
     door: Door, call: Call, number: int, item: Item, language: str = "en"
 ) -> Generator[Wanted, Answer | None, Ended | None]:
     """Ask until there are enough yeses. Returns nothing when the act may be tried, else how the step ended."""
-    waits = Ended(State.WAITING, None, item.title, item=item.id)
+    done = door.runner.so_far(item)
+    waits = Ended(State.WAITING, done, item.title, item=item.id)
+    part = asked(item) if whole.KEY in item.body else call
     if not call.principal.may_answer:
         return waits
     while item.yes_count < item.needs_yes and item.state is Question.WAITING:
-        targets = _targets(door, call, item)  # once: an answer is to what was shown
-        answer = yield replace(_wanted(door, call, number, item, targets), language=language)
+        targets = _targets(door, part, item)  # once: an answer is to what was shown
+        answer = yield replace(_wanted(door, part, number, item, targets), language=language)
         if answer is None or answer is Answer.LATER:
             return waits
         if answer is Answer.NO:
             door.inbox.refuse(item.id, call.principal, "refused when asked")
-            return Ended(State.REFUSED, None, "you said no; nothing was done", "not_permitted", item=item.id)
+            left = f"what was done before stays (to take it back: metnos undo {done.action})" if done else ""
+            said = f"you said no; {left or 'nothing was done'}"
+            return Ended(State.REFUSED, done, said, "not_permitted", item=item.id)
         item = door.inbox.approve(item.id, call.principal, seen=item.yes_count)
         if answer is Answer.ALWAYS:
-            _grant(door, call, targets)
+            _grant(door, part, targets, by=call.principal)
     return None
 
 
@@ -175,11 +190,9 @@ def _always_words(executor: str, targets: Sequence[Target]) -> str:
     return f"{executor} may, for a year and without asking: {listed}"
 
 
-def _grant(door: Door, call: Call, targets: Sequence[Target]) -> None:
+def _grant(door: Door, call: Call, targets: Sequence[Target], *, by: Principal) -> None:
     for capability, target, sending in targets:
-        door.grants.grant(
-            call.name, capability, target, days=_ALWAYS_DAYS, by=call.principal, reason="always", sending=sending
-        )
+        door.grants.grant(call.name, capability, target, days=_ALWAYS_DAYS, by=by, reason="always", sending=sending)
 
 
 def _only_looks(door: Door, call: Call) -> bool:

@@ -32,6 +32,14 @@ _IT = {
     "remembered": "Ma ricordo questo:",
     "begun": "{} era già in corso; quello che ha cambiato è in: metnos undo --list",
     "unsayable": "È finito, ma il risultato non si lascia mettere in parole",
+    "offer": "Nessun esecutore lo fa. Potrei farne uno per questo",
+    "offer_cost": "Ci vuole qualche minuto, e prima che funzioni te lo chiedo di nuovo.",
+    "tried": "Ho già provato, e non è riuscito",
+    "not_made": "Potrei fare un esecutore per questo: chiedilo di nuovo e di' sì, oppure: metnos synt draft",
+    "unmade": "L'esecutore non è stato fatto",
+    "unwanted": "Hai detto no a {}: non è stato firmato.",
+    "new": "{} è nuovo: fatto per questa richiesta, firmato con il tuo sì.",
+    "new_in_vain": "{} è nuovo e attivo, ma non basta per questa richiesta. Prova a dirla in un altro modo.",
 }
 _EN = {
     "none": "Found nothing.",
@@ -49,6 +57,14 @@ _EN = {
     "remembered": "But this is remembered:",
     "begun": "{} had begun; what it changed is in: metnos undo --list",
     "unsayable": "It is over, but the result cannot be put into words",
+    "offer": "No executor does this. I could make one for",
+    "offer_cost": "It takes some minutes, and you are asked again before it runs.",
+    "tried": "It was tried before, and came to nothing",
+    "not_made": "I could make an executor for this: ask again and say yes, or: metnos synt draft",
+    "unmade": "The executor was not made",
+    "unwanted": "You said no to {}: it was not signed.",
+    "new": "{} is new: made for this request, and signed with your yes.",
+    "new_in_vain": "{} is new and active, but this request cannot be met with it alone. Try to say it otherwise.",
 }
 
 

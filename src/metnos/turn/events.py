@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+ACT, OFFER, BIRTH = "act", "offer", "birth"  # what a question is about: a step, making an executor, letting one live
+
 
 class Answer(StrEnum):
     """What a face sends back for `Wanted`. No answer at all (``None``) is `LATER`."""
@@ -73,6 +75,7 @@ class Wanted:
     ``lines`` is the preview: what exactly would change. ``reversal`` says how it can be taken back. ``why`` are the
     policy's steps, each (step, verdict, reason). ``yes`` of ``needs`` yeses were given. ``always`` says what an
     `ALWAYS` would allow from now on, or is empty where that cannot be had. ``language`` is that of the request.
+    ``about`` says what a yes would do; an offer has no ``item``, for it does not wait in the inbox.
     """
 
     item: str
@@ -87,6 +90,7 @@ class Wanted:
     always: str
     expires: str
     language: str = "en"
+    about: str = ACT
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from metnos.core.errors import ModelError, TurnError
+from metnos.core.errors import ExecutorFailed, ModelError
+from metnos.executors import refs
 from metnos.executors.run import Call
 from metnos.grimoire.trace import State
-from metnos.turn import refs
 from metnos.turn.act import Door, Ended, act, done
 from metnos.turn.answer import words
 from metnos.turn.events import Answer, Event
@@ -39,7 +39,7 @@ class Way:
     most_steps: int
     thinker: Thinker | None
     scene: Scene | None
-    approved: Mapping[str, Any] | None = None  # the call that the owner said yes to: the first step is it, to the byte
+    approved: Call | None = None  # the call that the owner said yes to: the first step is it, to the byte
 
 
 def follow(way: Way, scratch: Scratch, plan: Plan, first: int = 1) -> Following:
@@ -82,9 +82,11 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
     step, request = steps[place - 1], scratch.request
     left = len(steps) - place + 1
     args: Mapping[str, Any] = {}
+    resumes = ""
     try:
         if way.approved is not None and not scratch.taken:
-            args = way.approved  # never looked up again: what a reference stands for may be another by now
+            # Never looked up again: what a reference stands for may be another by now.
+            args, resumes = way.approved.args, way.approved.resumes
         else:
             args = refs.resolve(dict(step.args), scratch.replies)
             if _is_empty(step.args, args):
@@ -94,9 +96,10 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
                 args = fitted(tool, args)
             tainted = tainted or not is_vouched_for(step, _before(scratch, steps, place), scratch.tools)
         call = Call(step.executor, args, request.principal, request.cwd, request.id, now=request.asked, tainted=tainted)
+        call = replace(call, resumes=resumes)
         ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run, language=scratch.language)
-    except TurnError as error:
-        ended = Ended(State.FAILED, None, error.what, "invalid", error.fix)
+    except ExecutorFailed as error:
+        ended = Ended(State.FAILED, None, error.what, error.kind, error.fix)
     except GeneratorExit:
         raise  # whoever left did so between two acts
     except BaseException:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from metnos.core.clock import Clock
+from metnos.executors.outcome import Outcome
 from metnos.grimoire.trace import Desired, StepTrace, Trace
 from metnos.turn.passing import passings
 from metnos.turn.plan.records import Candidate, Plan, Tool, Wish
@@ -77,12 +78,15 @@ def plan_data(plan: Plan, last: str) -> dict[str, Any]:
 
 
 def _planning(scratch: Scratch) -> dict[str, Any]:
-    """How the plan came about: how long it took, what fast paths said, and what could be chosen by way of exception."""
+    """How the plan came about: how long it took, what fast paths said, what could be chosen by way of exception,
+    and what was made for it."""
     found: dict[str, Any] = {"ms": round(scratch.plan_ms, 3)}
     if scratch.shortcut is not None:
         found["fast"] = scratch.shortcut.data() | {"fell_back": scratch.fell_back}
     if scratch.explored:
         found["explored"] = scratch.explored
+    if scratch.story:
+        found["made"] = dict(scratch.story)
     return found
 
 
@@ -93,7 +97,7 @@ def step(number: int, taken: Taken, tools: Mapping[str, Tool]) -> StepTrace:
         number=number,
         executor=taken.executor,
         version=(outcome.version if outcome else "") or (tool.version if tool else ""),
-        digest=outcome.digest if outcome else (tool.digest if tool else ""),
+        digest=(outcome.digest if outcome else "") or (tool.digest if tool else ""),
         args=dict(taken.args),
         ok=outcome.ok if outcome else False,
         kind=taken.ended.kind,
@@ -117,7 +121,14 @@ def _permit(number: int, taken: Taken) -> dict[str, Any]:
         "permit": outcome.permit if outcome else "",
         "because": outcome.because if outcome else taken.ended.message,
         "item": taken.ended.item,
+        "parts": [_part(inner) for inner in outcome.inner] if outcome else [],
     }
+
+
+def _part(inner: Outcome) -> dict[str, Any]:
+    """A call that an executor made: what it was, how it ended, and why it was let."""
+    own = {name: getattr(inner, name) for name in ("executor", "version", "ok", "kind", "because", "audit", "action")}
+    return own | {"parts": [_part(each) for each in inner.inner]}
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:

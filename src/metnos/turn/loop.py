@@ -19,23 +19,24 @@ from metnos.core.clock import Clock
 from metnos.core.errors import MetnosError, ModelError, StoreError, UsageError
 from metnos.core.ids import UlidMaker
 from metnos.core.sections import MemorySettings, TurnSettings
+from metnos.executors.call import wanted
 from metnos.fastpath.canonical import canonical
 from metnos.fastpath.heard import Heard
 from metnos.fastpath.slots import extract
 from metnos.grimoire.medium import Medium
 from metnos.grimoire.medium_rows import Role
 from metnos.grimoire.trace import State, StepTrace, Trace
-from metnos.law.inbox import Item
+from metnos.law.inbox import ACT, Item
 from metnos.law.principal import Autonomy, Principal, lower
 from metnos.sandbox import process
-from metnos.turn import answer as answering
-from metnos.turn import learn, resuming
+from metnos.turn import ending, learn, resuming
 from metnos.turn.act import Door
 from metnos.turn.events import Answer, Answered, Event, Started
+from metnos.turn.extend import Maker, extend
 from metnos.turn.following import Way, follow
 from metnos.turn.plan.fill_files import Ground, resolved
 from metnos.turn.plan.model_scene import Scene
-from metnos.turn.plan.records import Kind, Plan
+from metnos.turn.plan.records import Kind
 from metnos.turn.plan.records import Path as PlanPath
 from metnos.turn.planning import Planner, zone_of
 from metnos.turn.purse import Purses
@@ -70,6 +71,7 @@ class Parts:
     reach: Callable[[Collection[str]], Reaching] | None  # what experience says comes after what
     reminding: "Reminding | None"  # what is remembered; nothing: nobody is reminded of anything
     sight: Sight  # how what a model sees is put together
+    maker: Maker | None  # what makes executors that are missing; nothing: none is offered
     learnt: Callable[[], object]  # lets everything that learns catch up with the traces
 
 
@@ -105,22 +107,31 @@ class Turns:
 
     def go_on(self, item: Item, principal: Principal) -> Turn | None:
         """Go on with the turn that waited for this question, now that it is approved; nothing if none waits."""
-        waiting = self._parts.medium.waiting_for(item.id)
+        waiting = self._parts.medium.waiting_for(item.id) if item.kind == ACT else None
         if waiting is None:
             return None
-        # For executors it is still the time at which it was asked for, as it was in the preview; and whoever says yes
-        # to one step does not lend their level to the others.
-        level = lower(principal.level, Autonomy(item.body["principal"][2]))
+        scratch = self._again(waiting, Autonomy(item.body["principal"][2]), principal)
+        return self._metered(scratch, self._continued(scratch, waiting, item))
+
+    def finish(self, waiting: Trace, made: str, principal: Principal) -> Turn:
+        """Go on with a turn that waited for an executor to be made, now that it lives: the request is planned anew."""
+        level = Autonomy(waiting.plan.get("made", {}).get("level", Autonomy.READ_ONLY))
+        scratch = self._again(waiting, level, principal)
+        scratch.made, scratch.story = made, {"name": made, "item": waiting.item, "lives": True}
+        return self._metered(scratch, self._turn(scratch))
+
+    def _again(self, waiting: Trace, level: Autonomy, principal: Principal) -> Scratch:
+        """The request of a turn that waited. For executors it is still the time at which it was asked for, as it was in
+        the preview; and whoever says yes to one thing does not lend their level to the others."""
         request = Request(
             id=self._ids(),
             text=waiting.text,
-            principal=replace(principal, level=level),
+            principal=replace(principal, level=lower(principal.level, level)),
             cwd=Path(waiting.cwd),
             asked=waiting.asked,
             conversation=waiting.conversation,
         )
-        scratch = Scratch(request, continues=waiting.id)
-        return self._metered(scratch, self._continued(scratch, waiting, item))
+        return Scratch(request, continues=waiting.id)
 
     # -- a turn
 
@@ -145,30 +156,33 @@ class Turns:
         self._begin(request)
         with self._closing(scratch) as close:
             yield Started(request.id)
-            kit = self._parts.toolbox.kit(request.id)
-            scratch.tools, scratch.explored = kit.tools, kit.explored
             self.recall(scratch)
             purse = self._parts.purses.open(request.id, scratch.calls)
             thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None
             scene = self._scene(scratch) if thinker else None
-            choice, shortcuts = self._parts.settings.planner, self._parts.shortcuts
-            reach = self._parts.reach(kit.tools) if self._parts.reach else None
-            planner = Planner(
-                kit,
-                self._parts.door.home,
-                choice,
-                thinker,
-                scene,
-                reach=reach,
-                shortcuts=shortcuts,
-                reminding=self._parts.reminding,
-            )
-            way = Way(self._parts.door, self._parts.settings.steps, thinker, scene)
-            yield from self._do(planner, way, scratch)
+            yield from self._do(scratch, thinker, scene)
+            made = yield from extend(self._parts.maker, scratch, purse)
+            if made:
+                scratch.made = made
+                scratch.begin_again()
+                yield from self._do(scratch, thinker, scene)
             yield close()
 
-    def _do(self, planner: Planner, way: Way, scratch: Scratch) -> Turn:
-        """Plan and follow the plan; what a fast path could not do is planned anew."""
+    def _do(self, scratch: Scratch, thinker: Thinker | None, scene: Scene | None) -> Turn:
+        """Plan with what is there at this moment and follow the plan; what a fast path could not do is planned anew."""
+        kit = self._parts.toolbox.kit(scratch.request.id)
+        scratch.tools, scratch.explored = kit.tools, kit.explored
+        planner = Planner(
+            kit,
+            self._parts.door.home,
+            self._parts.settings.planner,
+            thinker,
+            scene,
+            reach=self._parts.reach(kit.tools) if self._parts.reach else None,
+            shortcuts=self._parts.shortcuts,
+            reminding=self._parts.reminding,
+        )
+        way = Way(self._parts.door, self._parts.settings.steps, thinker, scene)
         plan = yield from planner.plan(scratch)
         if plan.kind is not Kind.STEPS:
             scratch.stop(_STATES[plan.kind])
@@ -199,7 +213,7 @@ class Turns:
             resuming.heard(waiting, scratch)
             plan, first = resuming.rest(waiting, self._done_so_far(waiting), item, scratch)
             scratch.plan = plan
-            way = Way(self._parts.door, self._parts.settings.steps, None, None, item.body["args"])
+            way = Way(self._parts.door, self._parts.settings.steps, None, None, wanted(item))
             yield from follow(way, scratch, plan, first)
             yield close()
 
@@ -260,9 +274,16 @@ class Turns:
         scratch.canonical = canonical(request.text, scratch.slots)
         ground = Ground(request.cwd, self._parts.door.home, Path.exists)
         scratch.heard = Heard.of(request.text, resolved(scratch.slots, ground), request.asked, ground.there)
-        last = self._parts.medium.last(request.conversation)
+        last = self._last(scratch)
         if last is not None:
             _remember(last, scratch)
+
+    def _last(self, scratch: Scratch) -> Trace | None:
+        """The turn before this one; before one that goes on, what came before the turn that waited."""
+        if not scratch.continues:
+            return self._parts.medium.last(scratch.request.conversation)
+        last = self._parts.medium.load(scratch.continues).plan.get("last")
+        return self._parts.medium.load(last) if last else None
 
     def _scene(self, scratch: Scratch) -> Scene:
         request, parts = scratch.request, self._parts
@@ -289,7 +310,7 @@ class Turns:
     # -- the end
 
     def _close(self, scratch: Scratch) -> Answered:
-        text = self._answered(scratch)
+        text = ending.said(scratch, home=str(self._parts.door.home), most=self._parts.settings.show)
         trace = learn.trace(scratch, text, self._parts.clock)
         self._owed.setdefault(trace.id, trace)
         self._record()
@@ -300,7 +321,7 @@ class Turns:
             text=text,
             steps=tuple(_step_data(step) for step in trace.steps),
             undo=tuple(step.action for step in trace.steps if step.action),
-            model_text=bool(scratch.words) or (scratch.plan is not None and _is_own_words(scratch.plan)),
+            model_text=bool(scratch.words) or (scratch.plan is not None and ending.is_own_words(scratch.plan)),
         )
 
     def _record(self) -> None:
@@ -308,51 +329,6 @@ class Turns:
         for trace in list(self._owed.values()):
             self._parts.medium.close(trace)
             self._owed.pop(trace.id, None)
-
-    def _answered(self, scratch: Scratch) -> str:
-        """The answer. Entries that cannot be shown must not keep a turn from being recorded."""
-        try:
-            return self._answer(scratch)
-        except Exception as error:  # noqa: BLE001 -- a border: entries are content, and may be such as nobody foresaw
-            scratch.error = type(error).__name__
-            return f"{answering.words(scratch.language)['unsayable']} ({scratch.error})"
-
-    def _answer(self, scratch: Scratch) -> str:
-        plan, language = scratch.plan, scratch.language
-        phrases = answering.words(language)
-        steps = [learn.step(number, taken, scratch.tools) for number, taken in enumerate(scratch.taken, start=1)]
-        mutators = frozenset(name for name, tool in scratch.tools.items() if tool.mutates)
-        lines: list[str] = []
-        if plan is not None and _is_own_words(plan):
-            lines += answering.own_words(plan.say, steps, language)
-        elif plan is not None and plan.kind is not Kind.STEPS:
-            lines.append(plan.say)
-        if scratch.remembered:
-            lines += [phrases["remembered"], *(f"  {line}" for line in scratch.remembered)]
-        for words in scratch.words:
-            lines += answering.own_words(words, steps, language)
-        if scratch.request.dry_run and plan is not None and plan.kind is Kind.STEPS:
-            lines += _rehearsal(scratch, phrases)
-        zone = scratch.request.asked.tzinfo
-        home = str(self._parts.door.home)
-        # Where a model has put what was found into words, only what was changed is listed beside them.
-        listed = [step for step in steps if step.executor in mutators] if scratch.words else steps
-        lines += answering.describe(listed, mutators, language, most=self._parts.settings.show, zone=zone, home=home)
-        if scratch.nothing_to_do:
-            lines.append(phrases["nothing_to_do"])
-        if scratch.state is State.CANCELLED:
-            lines.append(phrases["cancelled"])
-        elif scratch.message:
-            lines += answering.problem(scratch.state, scratch.message, scratch.fix, language)
-        lines += [taken.ended.message for taken in scratch.taken if taken.ended.state is State.CANCELLED]
-        lines += scratch.notes
-        return "\n".join(lines).strip("\n") or phrases["none"]
-
-
-def _is_own_words(plan: Plan) -> bool:
-    """Whether what a plan says is a language model's: an answer, or a question that is not about an argument."""
-    asks = plan.kind is Kind.QUESTION and plan.path is not PlanPath.ROUTER and not plan.missing
-    return plan.kind is Kind.TALK or asks
 
 
 _BEFORE_ACTING = ("invalid", "not_found")  # kinds of failure that say that something was missing, not that it broke
@@ -371,13 +347,6 @@ def _changed(taken: Taken, scratch: Scratch) -> bool:
         return False
     touched = outcome.action or outcome.effects or outcome.inner
     return outcome.ok or bool(touched) or outcome.kind not in _BEFORE_ACTING
-
-
-def _rehearsal(scratch: Scratch, phrases: dict[str, str]) -> list[str]:
-    previews = [line for taken in scratch.taken for line in taken.ended.preview]
-    if not previews:
-        return []
-    return [f"{phrases['would']}:", *(f"  {line}" for line in previews)]
 
 
 def _remember(last: Trace, scratch: Scratch) -> None:

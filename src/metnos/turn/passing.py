@@ -9,9 +9,9 @@ no evidence of anything. The receiving executor must have succeeded.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from metnos.executors import refs
 from metnos.executors.outcome import Outcome
 from metnos.grimoire.trace import Passing
-from metnos.turn import refs
 
 _SHORTEST = 4  # characters: what is shorter is too often the same by chance
 _MOST = 20_000  # values looked at in one reply

@@ -18,9 +18,10 @@ from metnos.core.errors import ModelError, StoreError
 from metnos.fastpath.language import language
 from metnos.grimoire.trace import Kept, State, Trace
 from metnos.turn.events import Answer, Event, Planned
+from metnos.turn.plan.model import EVIDENCE
 from metnos.turn.plan.model_scene import Scene
 from metnos.turn.plan.rank import Ranker
-from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step
+from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step, Tool
 from metnos.turn.plan.router import LONGEST, Last, Router
 from metnos.turn.reach import Reaching
 from metnos.turn.scratch import Scratch
@@ -123,7 +124,7 @@ class Planner:
         )
 
     def _think(self, scratch: Scratch, routed: Plan, thinker: Thinker, scene: Scene) -> Planning:
-        candidates = shortlist(routed)
+        candidates = shortlist(routed, self.kit.tools.get(scratch.made))
         try:
             thought = yield from thinker.plan(scratch.request.text, candidates, scene)
         except ModelError as error:
@@ -133,10 +134,17 @@ class Planner:
         return replace(thought, candidates=thought.candidates or candidates)
 
 
-def shortlist(routed: Plan) -> tuple[Candidate, ...]:
-    """What a model is shown: the tools of the router's plan first, then the best ranked."""
+def shortlist(routed: Plan, made: Tool | None = None) -> tuple[Candidate, ...]:
+    """What a model is shown: what was made for this very request, the tools of the router's plan, the best ranked.
+
+    That the owner had it made for these words speaks for it as much as its words need to.
+    """
     wanted = [step.executor for step in routed.steps]
     chosen = sorted(routed.candidates, key=lambda each: each.tool.name not in wanted)  # stable: rank order within
+    if made is not None:
+        first = next((each for each in chosen if each.tool.name == made.name), Candidate(made, 0.0))
+        others = [each for each in chosen if each.tool.name != made.name]
+        chosen = [replace(first, score=max(first.score, EVIDENCE)), *others]
     return tuple(chosen[:_SHORTLIST])
 
 

@@ -21,9 +21,14 @@ _SYSTEM = "You help a small program on the owner's computer. Answer what it asks
 class Purse:
     """One turn's model, metered and counted."""
 
-    def __init__(self, chat: Chat, calls: list[ModelCall]) -> None:
+    def __init__(self, chat: Chat, calls: list[ModelCall], meter: Meter) -> None:
         self._chat = chat
         self._calls = calls
+        self.meter = meter
+
+    def lent(self, chat: Chat) -> "Purse":
+        """For a model that is asked in this turn and has bounds of its own too: its calls are counted here."""
+        return Purse(chat, self._calls, self.meter)
 
     @property
     def name(self) -> str:
@@ -88,5 +93,6 @@ class Purses:
             raise ExecutorFailed(error.what, kind="unavailable", fix=error.fix) from error
 
     def _make(self, calls: list[ModelCall]) -> Purse | None:
-        chat = self._metered("main", Meter(self._budget))
-        return None if chat is None else Purse(chat, calls)
+        meter = Meter(self._budget)
+        chat = self._metered("main", meter)
+        return None if chat is None else Purse(chat, calls, meter)

@@ -6,6 +6,7 @@ anew: what was approved is done, and what stood behind it in the same plan.
 """
 
 from metnos.core.errors import TurnError
+from metnos.executors.call import wanted
 from metnos.fastpath.heard import Heard
 from metnos.grimoire.capture import sender_of
 from metnos.grimoire.trace import StepTrace, Trace
@@ -33,12 +34,13 @@ def rest(waiting: Trace, done: list[StepTrace], item: Item, scratch: Scratch) ->
     data = waiting.plan
     steps = tuple(Step(each["executor"], each["args"]) for each in data.get("steps", ()))
     tainted = set(data.get("tainted", ()))
-    asked = Step(item.body["executor"], item.body["args"])
+    call = wanted(item)
+    asked = Step(call.name, call.args)
     if len(done) >= len(steps):
         steps = (*(Step(step.executor, {}) for step in done), asked)
     if data.get("cut") or steps[len(done)].executor != asked.executor:
         raise TurnError(f"the plan of turn {waiting.id} is not kept whole", fix="Ask again.")
-    if item.body.get("tainted"):
+    if call.tainted:
         tainted.add(len(done) + 1)
     plan = Plan(
         Kind.STEPS,

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from metnos.executors.refs import LAST
 from metnos.fastpath.heard import Heard
 from metnos.fastpath.slots import Slot
 from metnos.grimoire.trace import Context, ModelCall, State, Trace
 from metnos.turn.act import Ended
 from metnos.turn.plan.records import Plan, Tool
-from metnos.turn.refs import LAST
 from metnos.turn.request import Request
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ class Scratch:
     contexts: list[Context] = field(default_factory=list)  # what a language model was sent
     memories: list[Mapping[str, Any]] = field(default_factory=list)  # what had a part in the plan or the answer
     remembered: list[str] = field(default_factory=list)  # what is told where nothing can be done
+    made: str = ""  # the executor that was made for this very request
+    story: dict[str, Any] = field(default_factory=dict)  # how it was made, or why not
     fell_back: str = ""  # why the planner had to take over from a fast path
     plan: Plan | None = None
     plan_ms: float = 0.0  # how long planning took

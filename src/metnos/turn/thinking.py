@@ -1,8 +1,8 @@
 """Asking a language model in the middle of a turn: within the budget, counted, and shown while it goes on.
 
-Rules: every call draws on the turn's purse, which checks the budget first and keeps count. Planning runs in a thread of
-its own, so that the turn can tell its face what happens meanwhile; a turn that is cancelled stops it at its next word.
-Only words meant for the owner are streamed, never a plan's JSON.
+Rules: every call draws on the turn's purse, which checks the budget first and keeps count. What takes long runs in a
+thread of its own, so that the turn can tell its face what happens meanwhile; a turn that is cancelled stops planning at
+its next word. Only words meant for the owner are streamed, never a plan's JSON.
 """
 
 import threading
@@ -24,7 +24,49 @@ Thought = Generator[Event, Answer | None, Plan]
 
 
 class _Cancelled(Exception):
-    """The turn is over; nobody waits for the rest of the reply."""
+    """The turn is over; nobody waits for the rest of it."""
+
+
+class Face:
+    """Whom a thread tells what it is doing: the turn, which passes it on, as long as it goes on."""
+
+    def __init__(self) -> None:
+        self.said: SimpleQueue[Event | None] = SimpleQueue()
+        self.over = threading.Event()
+
+    def tell(self, event: Event) -> None:
+        self.go_on()
+        self.said.put(event)
+
+    def go_on(self) -> None:
+        """To be called now and then: raises once the turn is over, so that nothing goes on for nobody."""
+        if self.over.is_set():
+            raise _Cancelled
+
+
+def beside(work: Callable[[Face], T]) -> Generator[Event, Answer | None, T]:
+    """Do something that takes long in a thread of its own, and yield what it tells meanwhile; returns what it gave."""
+    face = Face()
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work(face))
+        except BaseException as error:  # noqa: BLE001 -- carried to the thread that waits, and raised there
+            errors.append(error)
+        finally:
+            face.said.put(None)
+
+    threading.Thread(target=run, name="thinking", daemon=True).start()
+    try:
+        while (event := face.said.get()) is not None:
+            yield event
+    finally:
+        face.over.set()
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 @dataclass(slots=True)
@@ -51,35 +93,13 @@ class Thinker:
         return self._think(lambda ask: react.reason(text, done, candidates, scene, ask))
 
     def _think(self, work: Callable[[Ask], T]) -> Generator[Event, Answer | None, T]:
-        said: SimpleQueue[Event | None] = SimpleQueue()
-        results: list[T] = []
-        errors: list[BaseException] = []
-        over = threading.Event()
+        return beside(lambda face: work(lambda purpose, prompt: self._ask(purpose, prompt, face)))
 
-        def run() -> None:
-            try:
-                results.append(work(lambda purpose, prompt: self._ask(purpose, prompt, said, over)))
-            except BaseException as error:  # noqa: BLE001 -- carried to the thread that waits, and raised there
-                errors.append(error)
-            finally:
-                said.put(None)
-
-        threading.Thread(target=run, name="thinking", daemon=True).start()
-        try:
-            while (event := said.get()) is not None:
-                yield event
-        finally:
-            over.set()
-        if errors:
-            raise errors[0]
-        return results[0]
-
-    def _ask(self, purpose: str, prompt: Prompt, said: "SimpleQueue[Event | None]", over: threading.Event) -> Reply:
+    def _ask(self, purpose: str, prompt: Prompt, face: "Face") -> Reply:
         def heard(delta: str) -> None:
-            if over.is_set():
-                raise _Cancelled
+            face.go_on()
             if prompt.schema is None:
-                said.put(Text(delta))
+                face.tell(Text(delta))
 
-        said.put(Thinking(purpose, self.purse.name))
+        face.tell(Thinking(purpose, self.purse.name))
         return self.purse.ask(purpose, prompt, heard)

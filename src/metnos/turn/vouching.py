@@ -11,7 +11,7 @@ Rules: pure. Does not guarantee that a path is the right one, only that no conte
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from metnos.turn import refs
+from metnos.executors import refs
 from metnos.turn.plan.model_check import is_address, is_path
 from metnos.turn.plan.records import Step, Tool
 from metnos.turn.plan.shape import takes_rows
@@ -27,7 +27,7 @@ def is_vouched_for(step: Step, before: Before, tools: Mapping[str, Tool]) -> boo
     paths = [value for name, value in step.args.items() if is_path(tool.properties.get(name, {}))]
     addresses = [value for name, value in step.args.items() if is_address(tool.properties.get(name, {}))]
     return not any(refs.named(addresses)) and all(
-        _declares(before.get(source, ()), field, tools) for source, field in refs.fields(paths)
+        _declares(before.get(ref.step, ()), ref.field, tools) for ref in refs.within(paths)
     )
 
 
@@ -40,12 +40,8 @@ def _declares(steps: Sequence[Step], field: str, tools: Mapping[str, Tool]) -> b
     if declared.get("type") == "string":  # what stands for the columns of a table is declared too, but can be anything
         return True
     rows = [value for name, value in steps[-1].args.items() if takes_rows(tool.properties.get(name, {}))]
-    given = [_number(source) for source in refs.named(rows)]
+    given = [ref.number for ref in refs.within(rows)]
     return bool(given) and all(0 < each < len(steps) and _declares(steps[:each], field, tools) for each in given)
-
-
-def _number(source: str) -> int:
-    return int(source.removeprefix("step")) if source != refs.LAST else 0
 
 
 def steps_of(plan: Mapping[str, Any], executors: Sequence[str]) -> tuple[Step, ...]:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.core.errors import ModelError
+from metnos.executors import refs
 from metnos.models.scripted import BROKEN, DIES, EMPTY, GONE, HANGS, RAMBLES, Scripted
-from metnos.turn import refs
 from metnos.turn.plan import model, shape
 from metnos.turn.plan.records import REQUEST, Kind, Path, Plan
 from turn.plan.asking import FILES, HOME, TABLES, WEB, Model, calls, candidates, done, failed, own, scene, steps, tools

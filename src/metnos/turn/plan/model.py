@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
+from metnos.executors import refs
 from metnos.fastpath.language import language
 from metnos.fastpath.slots import Kind as Particular
 from metnos.fastpath.slots import Slot, extract
-from metnos.turn import refs
 from metnos.turn.plan import model_bounds, model_mend, model_read, phrases, prompts
 from metnos.turn.plan.model_bounds import Bounds, Verdict
 from metnos.turn.plan.model_check import check
@@ -102,7 +102,7 @@ def settle(draft: Draft, situation: Situation) -> Plan:
     unknown = [step for step in draft.steps if step.executor not in situation.known]
     wishes = _wishes(draft, unknown, situation)
     if unknown or (not draft.steps and draft.missing is not None):
-        return _nothing(situation, draft.notes, wishes)
+        return _unmet(situation, draft.notes, wishes)
     if not draft.steps:
         return _words(draft, situation)
     return _steps(draft, situation, wishes)
@@ -114,7 +114,7 @@ def _steps(draft: Draft, situation: Situation, wishes: tuple[Wish, ...]) -> Plan
     here = frozenset({".", "./", "~", "~/", where.cwd, where.home} if fresh else ())
     slots = _slots(situation.text, where)
     if fresh and not _places(slots) and not _is_spoken_for(draft.steps, situation.candidates):
-        return _nothing(situation, draft.notes)
+        return _unmet(situation, draft.notes)
     asked = Request(situation.text, slots, here, where.now, fresh)
     mended = model_mend.mend(draft.steps, situation.known, asked, situation.first)
     kept: list[Step] = []
@@ -199,6 +199,12 @@ def _nothing(situation: Situation, notes: Sequence[str] = (), wishes: tuple[Wish
     summary = " ".join(situation.text.split())[:120]
     say = phrases.nothing(summary, (), names[0] if names else None, situation.language)
     return _plan(situation, Kind.NOTHING, say=say, wishes=wishes, notes=tuple(notes))
+
+
+def _unmet(situation: Situation, notes: Sequence[str] = (), wishes: tuple[Wish, ...] = ()) -> Plan:
+    """Nothing, because no tool does it. After content of this turn was read nobody can say that of the request."""
+    read = situation.bounds is not None and situation.bounds.strict
+    return replace(_nothing(situation, notes, wishes), unmet=not read)
 
 
 def _wishes(draft: Draft, unknown: Sequence[Step], situation: Situation) -> tuple[Wish, ...]:

@@ -34,10 +34,9 @@ from urllib.parse import urlsplit
 
 from metnos.context import window
 from metnos.core.errors import ManifestError
-from metnos.executors import vocabulary
+from metnos.executors import refs, vocabulary
 from metnos.executors.scope import canonical_host
 from metnos.fastpath.slots import Kind, extract
-from metnos.turn import refs
 from metnos.turn.plan import lexical
 from metnos.turn.plan.model_check import is_address, is_path, is_written
 from metnos.turn.plan.model_read import references

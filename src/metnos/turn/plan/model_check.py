@@ -17,8 +17,7 @@ from typing import Any
 
 from metnos.core.canon import canonical_json
 from metnos.core.errors import ExecutorFailed
-from metnos.executors import arguments
-from metnos.turn import refs
+from metnos.executors import arguments, refs
 from metnos.turn.plan.model_read import references
 from metnos.turn.plan.records import Step, Tool
 from metnos.turn.plan.shape import takes_rows

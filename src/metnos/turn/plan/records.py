@@ -103,7 +103,8 @@ class Plan:
     ``certainty`` is the planner's own estimate, 0 to 1, that this is what was meant. ``missing`` names the argument
     that a question is about, as ``executor.argument``; ``steps`` of a question are the plan as far as it goes.
     ``open`` asks for an answer in words, made from what the steps find. ``tainted`` numbers the steps (from 1) that a
-    model planned after it had seen content from outside: the owner is asked about them whatever the level.
+    model planned after it had seen content from outside: the owner is asked about them whatever the level. ``unmet``
+    says of a plan that is nothing that an executor is what is missing: the request was understood to be one.
     """
 
     kind: Kind
@@ -118,3 +119,4 @@ class Plan:
     notes: tuple[str, ...] = field(default=())  # what was assumed, in words for the owner
     open: bool = False
     tainted: tuple[int, ...] = ()
+    unmet: bool = False

@@ -294,7 +294,8 @@ class Router:
         missing = wishes[0].name if wishes else None
         what = left[0].text if left else ""
         say = phrases.nothing(what, near, missing, asked.language, _names(done))
-        return self._plan(asked, Kind.NOTHING, say=say, wishes=wishes, certainty=1.0 - asked.fit)
+        plan = self._plan(asked, Kind.NOTHING, say=say, wishes=wishes, certainty=1.0 - asked.fit)
+        return replace(plan, unmet=bool(left))
 
     def _wishes(
         self, left: Sequence[Clause], source: str, about: Iterable[str] = (), *, part: bool
