@@ -36,7 +36,7 @@ class TestWhoIsOffered:
         "settings",
         [
             {"policy__autonomy": "read_only"},
-            {"synt__offer": "false"},
+            {"synt__in_turns": "false"},
             {"executors__births": "0"},
             {"executors__active": "0"},
         ],

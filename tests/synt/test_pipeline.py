@@ -129,6 +129,17 @@ def test_cases_that_bodies_contradict_alike_are_worked_out_again(make: Make) -> 
     assert "HELLO WORLD" in again[1].messages[-1].text
 
 
+def test_functions_that_meet_the_new_cases_are_not_written_again(make: Make) -> None:
+    said = {case["arguments"]["text"] for case in CASES["cases"]}
+    wrong = {
+        **CASES,
+        "cases": [{"arguments": {"text": each}, "result": {"title": f"{each}?"}} for each in sorted(said)],
+    }
+    made, model = make({"tests": [wrong, CASES], "code": [GOOD, GOOD, GOOD, "no"]})
+    assert made.green, made
+    assert [purpose for purpose, _ in model.asked].count("code") == 3
+
+
 def test_after_three_refusals_it_is_abandoned_and_said(make: Make) -> None:
     made, model = make({"code": [LOUD.replace("upper", "lower"), LOUD, "no"]})
     assert not made.green

@@ -44,7 +44,7 @@ class Extending:
         """Whether it is wanted, there is a model, and what would be made could live today."""
         app = self.app
         settings, db = app.settings, app.catalog.db
-        if not settings.synt.offer or Autonomy(settings.policy.autonomy) is Autonomy.READ_ONLY:
+        if not settings.synt.in_turns or Autonomy(settings.policy.autonomy) is Autonomy.READ_ONLY:
             return False
         born = index.births_since(db, app.clock.now() - _DAY)
         room = born < settings.executors.births and len(index.active_synthesised(db)) < settings.executors.active

@@ -168,7 +168,7 @@ class SyntSettings(Section):
         60_000, description="How many tokens of a language model one new executor may cost, repairs included."
     )
     usd: Annotated[float, Field(ge=0)] = Field(0.50, description="How much money one new executor may cost.")
-    offer: bool = Field(
+    in_turns: bool = Field(
         True,
         description="Whether a request that no executor fits ends with the offer to make one, where there is a language"
         " model.",

@@ -61,8 +61,11 @@ class _Bench:
     repairs: Counter[str] = field(default_factory=Counter)
     usage: Usage = field(default_factory=Usage)
     checks: tuple[Check, ...] = ()
+    bodies: tuple[str, ...] = ()  # written for the name and the fields as they are now
 
     def redo(self, stage: str, problem: str) -> None:
+        if stage not in (tests.STAGE, description.STAGE):
+            self.bodies = ()
         again = {stage, *_AFTER[Stage(stage)], *self.undone}
         self.undone = [each for each in ORDER if each in again]
         self.problems[stage] = problem
@@ -133,11 +136,12 @@ class Workshop:
     def _write(self, problem: str, bench: _Bench) -> None:
         """Bodies, until one meets every case that can be relied on; the cases as they stand then."""
         sketch = replace(bench.sketch, cases=tuple(case for case in bench.sketch.cases if not case.edge))
-        bodies: list[Sketch] = []
-        given: list[Sequence[Result]] = []
+        bodies = [replace(sketch, body=each) for each in bench.bodies]  # other cases need no other function yet
+        given = [self._tools.results(each) for each in bodies]
         refusals: list[Rejection] = []
         last = sketch.body if problem else ""
-        for seen, temperature in _WRITTEN:
+        enough = len(bodies) > 1 and agreement.judge(sketch.cases, given).unmet is None
+        for seen, temperature in () if enough else _WRITTEN:
             cases = sketch.cases if seen else tuple(case for case in sketch.cases if case.is_fixed)
             prompt = code.prompt(sketch, cases=cases, last=last, problem=problem, temperature=temperature)
             try:
@@ -150,6 +154,7 @@ class Workshop:
                 break
         if not bodies:
             raise refusals[0]
+        bench.bodies = tuple(each.body for each in bodies)
         judged = agreement.judge(sketch.cases, given)
         bench.sketch = replace(sketch, body=bodies[judged.body].body, cases=judged.cases)
         if judged.unmet:

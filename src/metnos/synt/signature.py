@@ -25,7 +25,7 @@ _GIVEN = (*_SIMPLE, Type.TEXTS, Type.NUMBERS, Type.OBJECT)
 _SYSTEM = (
     "You design the arguments and the result of a small program.\n"
     "each=false: the program works on its arguments together and gives a list of rows: one row for each thing that it"
-    " finds or counts, or a single row. gives: the parts of ONE row.\n"
+    " finds or counts, or a single row. gives: the parts of ONE row; nothing that the need asks for is missing.\n"
     "each=true: only if the need speaks of several inputs, each with one result of its own. One argument is then a"
     " list, called by a plural. gives: the parts of the result of ONE item.\n"
     "takes: the arguments, the most important first. Few are better than many; no argument that the need does not"
