@@ -24,7 +24,7 @@ from support import metnos
 
 # All but introspection, which waits for a night before which the owner was there.
 JOBS = [
-    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "selection"),
+    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "critic", "selection"),
     *("synt", "conversations", "uses", "undo", "executors", "audit", "backup"),
 ]
 SLEEP = """

@@ -19,7 +19,7 @@ from metnos.night.records import State
 from turn.turning import take
 
 JOBS = [
-    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "selection"),
+    *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "critic", "selection"),
     *("introspection", "synt", "conversations", "uses", "undo", "executors", "audit", "backup"),
 ]
 

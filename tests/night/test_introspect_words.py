@@ -26,7 +26,7 @@ def test_what_is_no_text_is_no_words() -> None:
 @pytest.mark.parametrize(
     ("summary", "said"),
     [
-        ("list the keys of these <files (json)> texts <quoted> <quoted> and <quoted>", "list the keys of these json texts ..."),
+        ("the keys of these <files (json)> texts <quoted> <quoted> and <quoted>", "the keys of these json texts ..."),
         ("ordina le versioni <quoted> e <quoted> per <name>", "ordina le versioni ... per ..."),
         ("say <b>what</b> is there", "say b what /b is there"),
         ("<quoted>", ""),

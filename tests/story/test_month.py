@@ -18,7 +18,7 @@ from story.recording import Model
 NAME = "convert_numbers"
 SAY = "convert each of the numbers {} and {} into its factorial"
 MISSING = (SAY.format(5, 7), SAY.format(3, 6), SAY.format(4, 8))
-REASON = "a number that is not whole, such as 2.5, must be refused"
+REASON = "refuse numbers that are not whole, such as 2.5"
 PLANNED, AT_ONCE = (10, 9, 11), (12, 8)  # asked for while it is still planned, and then
 ODD = (5000, 10_000_000)  # more digits than Python writes out, and more than can be reckoned in the time
 

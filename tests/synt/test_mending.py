@@ -1,5 +1,6 @@
 """An executor of ours is read back as what it was made of, and mended in its function alone."""
 
+import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +10,7 @@ import pytest
 
 from metnos.core.sections import ExecutorSettings
 from metnos.sandbox.pool import Pool
-from metnos.synt import gates, mending, scaffold, trying
+from metnos.synt import gates, mending, scaffold, signature, trying
 from metnos.synt.draft import Draft, Made
 from metnos.synt.need import Evidence, Example, Need, Way
 from metnos.synt.pipeline import Tools, Workshop
@@ -81,9 +82,9 @@ def mend(pool: Pool, *bodies: str) -> tuple[Made, Scripted]:
         model, near, (), lambda sketch: trying.results(sketch, pool, settings), lambda _draft: iter(()),
         gates.formatted, version="1.1.0",
     )  # fmt: skip
-    begun = mending.sketch_of(NEED, tidy(replace(TITLE, body=FRAGILE)), "1.1.0")
+    begun = mending.repair(NEED, tidy(replace(TITLE, body=FRAGILE)), "1.1.0")
     assert begun is not None
-    return Workshop(tools).make(NEED, begun=(begun, mending.problem_of(NEED))), model
+    return Workshop(tools).make(NEED, begun=begun), model
 
 
 def sheet(made: Made) -> list[dict[str, Any]]:
@@ -117,3 +118,28 @@ def test_one_that_never_handles_it_is_abandoned_and_said(pool: Pool) -> None:
     made, _ = mend(pool, FRAGILE)
     assert made.draft is None
     assert "must not break" in made.abandoned
+
+
+def test_a_revision_begins_from_what_was_refused_and_hears_the_reason() -> None:
+    need = replace(NEED, refused=("too loud", "leave small words small"))
+    begun = mending.revision(need, tidy(TITLE), "1.0.0")
+    assert begun is not None
+    assert (begun.sketch.name, begun.sketch.takes, begun.sketch.each) == (TITLE.name, TITLE.takes, TITLE.each)
+    assert begun.sketch.cases == ()
+    assert begun.undone == ("signature", "tests", "description", "code")
+    assert begun.problems["signature"] == begun.problems["code"] == "the owner refused it: leave small words small"
+    asked = signature.prompt(begun.sketch, begun.problems["signature"])
+    assert [each.role for each in asked.messages] == ["user", "assistant", "user"]
+    assert signature.take(json.loads(asked.messages[1].text), begun.sketch).takes == TITLE.takes
+    assert "small words" in asked.messages[2].text
+
+
+def test_a_reason_about_the_name_asks_for_another_name() -> None:
+    begun = mending.revision(replace(NEED, refused=("that is a bad name",)), tidy(TITLE), "1.0.0")
+    assert begun is not None
+    assert begun.undone[0] == "naming"
+
+
+def test_what_synt_did_not_make_is_revised_from_the_beginning() -> None:
+    other = replace(tidy(TITLE), code="def run(args, ctx):\n    return {'entries': []}\n", manifest="name = 1")
+    assert mending.revision(replace(NEED, refused=("no",)), other, "1.0.0") is None

@@ -62,6 +62,16 @@ class TestSignature:
         found = signature.take(self.GOOD, BARE)
         assert (found.each, found.item, found.parameters[0].type) == ("texts", "text", Type.TEXT)
 
+    def test_many_that_were_said_to_be_one_are_a_list(self) -> None:
+        said = {**self.GOOD, "takes": [{"name": "numbers", "type": "number", "description": "x", "default": ""}]}
+        found = signature.take(said, BARE)
+        assert (found.each, found.takes[0].type) == ("numbers", Type.NUMBERS)
+
+    def test_one_that_is_worked_on_at_once_stays_one(self) -> None:
+        said = {**self.GOOD, "takes": [{"name": "text", "type": "text", "description": "x", "default": ""}]}
+        found = signature.take(said, BARE)
+        assert (found.each, found.takes[0].type) == ("", Type.TEXT)
+
     def test_a_list_whose_items_are_worked_on_has_the_name_of_many(self) -> None:
         said = {**self.GOOD, "takes": [{"name": "word", "type": "texts", "description": "x", "default": ""}]}
         found = signature.take(said, BARE)
@@ -122,7 +132,10 @@ class TestTests:
     def test_a_default_that_is_said_makes_no_other_case(self) -> None:
         said = {
             "cases": [
-                {"arguments": {"path": {"name": "a.txt", "lines": content.splitlines()}, **more}, "result": [{"lines": lines}]}
+                {
+                    "arguments": {"path": {"name": "a.txt", "lines": content.splitlines()}, **more},
+                    "result": [{"lines": lines}],
+                }
                 for content, more, lines in (("x\n", {}, 1), ("x\n", {"least": 0}, 9), ("", {}, 0))
             ],
         }
@@ -131,7 +144,10 @@ class TestTests:
     def test_files_are_laid_into_the_box(self) -> None:
         said = {
             "cases": [
-                {"arguments": {"path": {"name": "a.txt", "lines": content.splitlines()}, "least": 0}, "result": [{"lines": lines}]}
+                {
+                    "arguments": {"path": {"name": "a.txt", "lines": content.splitlines()}, "least": 0},
+                    "result": [{"lines": lines}],
+                }
                 for content, lines in (("x\n", 1), ("x\ny\n", 2), ("", 0))
             ],
             "refused": {"path": {"name": "a.txt", "lines": []}, "least": 0},

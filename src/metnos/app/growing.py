@@ -88,7 +88,7 @@ class Growing:
                 f"that proposal is {proposal.state}, so there is nothing to make", fix="metnos inbox list"
             )
         try:
-            made = self.draft(proposal.need, progress, stop=stop)
+            made = self.draft(proposal.need, progress, stop=stop, refused=proposal.draft)
         except Stopped:
             return proposal
         return self.put(proposal, made)
@@ -111,11 +111,13 @@ class Growing:
         progress: Progress = lambda _stage, _what: None,
         model: "Chat | None" = None,
         stop: Stop = never,
+        refused: Draft | None = None,
     ) -> Made:
         """A draft for a need, examined by every gate; nothing is kept, asked or signed.
 
-        ``model`` is asked in the place of the configured one: whoever gives it has bounded what it may cost. Raises
-        `Stopped` as soon as ``stop`` says so.
+        ``refused``: the draft that the owner refused; another one that heeds the reason begins there. ``model`` is
+        asked in the place of the configured one: whoever gives it has bounded what it may cost. Raises `Stopped` as
+        soon as ``stop`` says so.
         """
 
         def step(stage: str, what: str) -> None:
@@ -130,9 +132,12 @@ class Growing:
             if made.draft is not None:
                 made = self.examined(made.draft, _like(need), made.checks, stop)
         else:
-            begun = mending.sketch_of(need, old, version) if old is not None and need.way is Way.REPAIR else None
-            workshop = self._workshop(need, model, version, stop)
-            made = workshop.make(need, step, None if begun is None else (begun, mending.problem_of(need)))
+            begun = None
+            if refused is not None:
+                begun = mending.revision(need, refused, version)
+            elif old is not None and need.way is Way.REPAIR:
+                begun = mending.repair(need, old, version)
+            made = self._workshop(need, model, version, stop).make(need, step, begun)
         return made if old is None else _unless_the_same(made, old)
 
     def examined(

@@ -1,9 +1,10 @@
-"""Mending: a sketch of an executor that synt made before, from its files, so that only its function is written anew.
+"""Mending: a sketch of what synt made before, from its files, so that less has to be made anew.
 
 What an executor takes and gives, its sentence and its birth tests were agreed to by the owner: a repair keeps them, and
-adds the calls that broke. Rules: a sketch is believed only if `scaffold` makes the same manifest of it; an executor
-that was made otherwise (compiled, imported, edited beyond its function) has none, and is made from the beginning. Every
-birth test of the version before is a case that nobody may change. Pure.
+adds the calls that broke. What the owner refused begins from what it was, with the reason. Rules: a sketch is believed
+only if `scaffold` makes the same manifest of it; an executor that was made otherwise (compiled, imported, edited beyond
+its function) has none, and is made from the beginning. In a repair every birth test of the version before is a case
+that nobody may change. Pure.
 """
 
 import ast
@@ -16,14 +17,17 @@ from metnos.core.canon import canonical_json
 from metnos.core.errors import ManifestError
 from metnos.executors import arguments, birth
 from metnos.executors.manifest import Manifest
-from metnos.synt import scaffold
+from metnos.synt import gates_words, scaffold
 from metnos.synt.draft import Draft
 from metnos.synt.need import Need
+from metnos.synt.pipeline import Begun
+from metnos.synt.rules import Stage
 from metnos.synt.sketch import Case, Field, Sketch, Type
 
-_LOOP = re.compile(r'^    for \w+ in args\["(\w+)"\]:$', re.MULTILINE)
+_LOOP = re.compile(r'\bfor \w+ in args\["(\w+)"\]')
 _ORDER = (*(kind for kind in Type if not kind.is_place), Type.FILE)  # a folder looks the same as a file
 _SHOWN = 300  # characters of a call that broke
+_OF_NAMES = gates_words.stems("name call")
 
 
 def sketch_of(need: Need, old: Draft, version: str) -> Sketch | None:
@@ -50,6 +54,24 @@ def sketch_of(need: Need, old: Draft, version: str) -> Sketch | None:
     )  # fmt: skip
     sketch = _without_echo(sketch)
     return sketch if _same(sketch, manifest) else None
+
+
+def repair(need: Need, old: Draft, version: str) -> Begun | None:
+    """What broke: only its function is written anew. Nothing if the files are not of synt's making."""
+    sketch = sketch_of(need, old, version)
+    return None if sketch is None else Begun(sketch, (Stage.CODE,), {Stage.CODE: problem_of(need)})
+
+
+def revision(need: Need, refused: Draft, version: str) -> Begun | None:
+    """What the owner refused, with the reason for each stage; its name stays unless the reason speaks of names."""
+    sketch = sketch_of(need, refused, version)
+    if sketch is None or not need.refused:
+        return None
+    reason = f"the owner refused it: {need.refused[-1]}"
+    named = () if _OF_NAMES.isdisjoint(gates_words.stems(need.refused[-1])) else (Stage.NAMING,)
+    told: dict[str, str] = dict.fromkeys((*named, Stage.SIGNATURE, Stage.CODE), reason)  # the others hear it anyway
+    undone = (*named, Stage.SIGNATURE, Stage.TESTS, Stage.DESCRIPTION, Stage.CODE)
+    return Begun(replace(sketch, cases=()), undone, told)
 
 
 def problem_of(need: Need) -> str:

@@ -7,7 +7,7 @@ model says is data here: nothing of it runs but in the sandbox, and nothing of i
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from metnos.models.chat import Prompt, Reply, Usage
@@ -51,6 +51,15 @@ class Tools:
     rules: SyntRules = field(default_factory=SyntRules)
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A sketch that is there already, which stages are to do their part anew, and what is wrong with it (`mending`)."""
+
+    sketch: Sketch
+    undone: tuple[str, ...]
+    problems: Mapping[str, str]
+
+
 @dataclass(slots=True)
 class _Bench:
     """What lies on the workbench while one need is worked on."""
@@ -78,16 +87,11 @@ class Workshop:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
-    def make(
-        self, need: Need, progress: Progress = lambda _stage, _what: None, begun: tuple[Sketch, str] | None = None
-    ) -> Made:
-        """A draft that passed every gate, or the reason why there is none. Raises `ModelError`: then try again.
-
-        ``begun`` is a sketch whose function alone is to be written anew, and what is wrong with it (`mending`).
-        """
+    def make(self, need: Need, progress: Progress = lambda _stage, _what: None, begun: Begun | None = None) -> Made:
+        """A draft that passed every gate, or the reason why there is none. Raises `ModelError`: then try again."""
         bench = _Bench(Sketch(need, version=self._tools.version))
         if begun is not None:
-            bench = _Bench(begun[0], [code.STAGE], {code.STAGE: begun[1]})
+            bench = _Bench(begun.sketch, list(begun.undone), dict(begun.problems))
         draft: Draft | None = None
         while draft is None:
             stage = bench.undone[0] if bench.undone else "gates"

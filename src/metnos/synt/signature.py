@@ -5,6 +5,7 @@ read, all else needs no capability at all. So a model cannot ask for more than i
 Python's, each once; something to take and something to give. Items are worked on singly if there is one list.
 """
 
+import json
 import keyword
 import re
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from metnos.models.chat import Message, Prompt
-from metnos.synt.asking import told
+from metnos.synt.asking import mend, told
 from metnos.synt.rules import Stage
 from metnos.synt.sketch import Field, Rejection, Sketch, Type
 
@@ -67,7 +68,21 @@ def prompt(sketch: Sketch, problem: str = "") -> Prompt:
             "each": {"type": "boolean"},  # last: by then it is clear what it is about
         },
     }
-    return Prompt(_SYSTEM, (Message("user", told(sketch.need, problem)),), schema, max_tokens=500)
+    if not problem or not sketch.takes:
+        return Prompt(_SYSTEM, (Message("user", told(sketch.need, problem)),), schema, max_tokens=500)
+    messages = (Message("user", told(sketch.need)), Message("assistant", _said(sketch)), Message("user", mend(problem)))
+    return Prompt(_SYSTEM, messages, schema, max_tokens=500)
+
+
+def _said(sketch: Sketch) -> str:
+    """The fields as an answer of this stage has them."""
+    takes = [{**_named(each), "default": "" if each.default is None else str(each.default)} for each in sketch.takes]
+    said = {"takes": takes, "gives": [_named(each) for each in sketch.gives], "each": bool(sketch.each)}
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def _named(field: Field) -> dict[str, str]:
+    return {"name": field.name, "type": str(field.type), "description": field.description}
 
 
 def take(data: Any, sketch: Sketch) -> Sketch:
@@ -84,11 +99,23 @@ def take(data: Any, sketch: Sketch) -> Sketch:
             raise Rejection(STAGE, "two fields have the same name")
     if all(each.optional for each in takes):
         raise Rejection(STAGE, f"the argument {takes[0].name} must be given: it has no default")
+    takes = _listed(takes) if data.get("each") else takes
     each = _each(bool(data.get("each")), takes)
     if each and not each.endswith("s"):  # one item is called by the singular
         takes = tuple(replace(field, name=f"{each}s") if field.name == each else field for field in takes)
         each = f"{each}s"
     return replace(sketch, takes=takes, gives=gives, each=each)
+
+
+def _listed(takes: tuple[Field, ...]) -> tuple[Field, ...]:
+    """What is to be worked on one by one and has the name of many is a list, whatever was said of one of them."""
+    if any(field.type.is_list and not field.optional for field in takes):
+        return takes
+    lists = {kind.item: kind for kind in Type if kind.is_list}
+    many = [field for field in takes if not field.optional and field.type in lists and field.name.endswith("s")]
+    if len(many) != 1:
+        return takes
+    return tuple(replace(field, type=lists[field.type]) if field is many[0] else field for field in takes)
 
 
 def _each(wanted: bool, takes: tuple[Field, ...]) -> str:
