@@ -81,6 +81,24 @@ def test_what_bodies_agree_on_against_a_case_is_disputed() -> None:
     assert not alone.disputed
 
 
+def test_three_different_functions_are_believed_against_most_cases_if_one_was_met() -> None:
+    row = [gives({"n": 1}), gives({"n": 8}), gives({"n": 9})]
+    cases = [ONE, TWO, expects("c", {"n": 3})]
+    assert judge(cases, [row] * 3, ["a", "b", "b"]).unmet is not None
+    found = judge(cases, [row] * 3, ["a", "b", "c"])
+    assert found.unmet is None
+    assert [case.entries[0]["n"] for case in found.cases] == [1, 8, 9]
+    assert found.stood == (ONE,)
+    none = [gives({"n": 7}), *row[1:]]
+    assert judge(cases, [none] * 3, ["a", "b", "c"]).unmet is not None
+
+
+def test_what_nobody_refuses_is_never_what_a_body_is_told() -> None:
+    row = [Result(entries=()), gives({"n": 7}), gives({"n": 8})]
+    found = judge([Case({"text": ""}, error="invalid"), ONE, TWO], [row, row])
+    assert found.unmet == (ONE, gives({"n": 7}))
+
+
 def test_a_fault_agrees_with_nothing() -> None:
     broken = [Result(fault="it broke")] * 2
     found = judge([ONE, TWO], [broken, broken])

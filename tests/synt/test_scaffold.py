@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from metnos.executors import birth, gate
-from metnos.synt import scaffold
+from metnos.synt import gates, scaffold
 from metnos.synt.sketch import Sketch
 from synt.sketches import LINES, TITLE
 
@@ -61,3 +61,24 @@ def test_a_file_that_is_missing_is_said_even_if_nothing_is_refused() -> None:
     code = scaffold.draft(replace(LINES, body="def count_lines(path, least):\n    return [{'lines': 1}]\n")).code
     assert "except FileNotFoundError" in code
     assert "except ValueError" not in code
+
+
+BODIES = (
+    "def {name}({takes}):\n    return {{'title': 'x'}}\n",
+    "def {name}({takes}):\n    raise ValueError('no')\n",
+)
+
+
+@pytest.mark.parametrize("sketch", [TITLE, LINES, replace(TITLE, each="", takes=TITLE.takes[:1])])
+@pytest.mark.parametrize("body", BODIES)
+def test_what_stands_around_is_known_and_nothing_else_passes_for_it(sketch: Sketch, body: str) -> None:
+    takes = ", ".join(each.name for each in sketch.parameters)
+    code = gates.formatted(scaffold.code(replace(sketch, body=body.format(name=sketch.name, takes=takes))))
+    run = next(node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef) and node.name == "run")
+    assert scaffold.is_ours(run)
+    other = ast.parse(ast.unparse(run).replace("ctx.limit", "1")).body[0]
+    more = ast.parse(ast.unparse(run) + "\n    return 1").body[0]
+    assert isinstance(other, ast.FunctionDef)
+    assert isinstance(more, ast.FunctionDef)
+    assert not scaffold.is_ours(other)
+    assert not scaffold.is_ours(more)

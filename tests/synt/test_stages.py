@@ -37,10 +37,15 @@ class TestNaming:
 
     def test_the_first_free_name_is_taken(self) -> None:
         said = {"names": [name("find", "files"), name("format", "text"), name("format", "words")]}
-        assert naming.take(said, BARE, ("find_files",)).name == "format_text"
+        assert naming.take(said, BARE, ("find_files",), near).name == "format_text"
         with pytest.raises(Rejection, match="exists already") as error:
-            naming.take(said, BARE, ("find_files", "format_text", "format_words"))
+            naming.take(said, BARE, ("find_files", "format_text", "format_words"), near)
         assert error.value.stage == "naming"
+
+    def test_of_free_names_the_nearest_is_taken(self) -> None:
+        said = {"names": [name("format", "archives"), name("format", "text"), name("format", "words")]}
+        found = naming.take(said, BARE, (), lambda _text, texts: [float(each.startswith("text")) for each in texts])
+        assert found.name == "format_text"
 
     def test_only_words_of_the_vocabulary_are_offered(self) -> None:
         asked = naming.prompt(BARE, near)
@@ -48,7 +53,7 @@ class TestNaming:
         one = asked.schema["properties"]["names"]["items"]["properties"]
         assert {"find", "list"} <= set(one["verb"]["enum"])
         with pytest.raises(Rejection):
-            naming.take({"names": [name("frobnicate", "text")]}, BARE, ())
+            naming.take({"names": [name("frobnicate", "text")]}, BARE, (), near)
 
 
 class TestSignature:
@@ -185,6 +190,11 @@ class TestDescription:
 
 
 class TestCode:
+    def test_the_function_that_was_wrong_is_no_answer(self) -> None:
+        said = "```python\ndef format_text(text):\n    # now it is right\n    return {'title': text}\n```"
+        with pytest.raises(Rejection, match="same function"):
+            code.take(said, TITLE, unlike="def format_text(text):\n    return {'title': text}\n")
+
     def test_the_function_is_taken_out_of_an_answer(self) -> None:
         said = "Sure!\n```python\nimport re\n\ndef format_text(text):\n    return {'title': text}\n\nprint(1)\n```\n"
         found = code.take(said, TITLE).body

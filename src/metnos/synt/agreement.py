@@ -7,7 +7,8 @@ written, some of them without sight of the cases, and all are run on all cases i
 - Another case keeps its expectation if any body meets it. If none does and two or more bodies agree on something else,
   that is expected instead, and the case says how many agreed. If nobody agrees with anybody, the case goes.
 - A case with an error goes as well if no body refuses it: what a model thinks should be refused need not be.
-- Cases that were changed or went may never be more than those that were met as they stood: where bodies agree with
+- Cases that were changed or went may never be more than those that were met as they stood, unless three functions that
+  were written differently stand behind each change, and one case at least was met: where fewer agree with
   each other and with hardly any case, nobody is believed. The case is disputed: whoever wrote it looks again first,
   because a wrong expectation is more frequent than two functions that are wrong alike.
 - At least two cases with entries must remain, else there is nothing to judge by.
@@ -26,6 +27,7 @@ from metnos.synt.rules import Stage
 from metnos.synt.sketch import Case, Rejection
 
 _LEAST = 2  # cases with entries, and bodies that agree
+_MANY = 3  # different bodies that agree, to be believed against most cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +55,23 @@ class Judged:
 
     body: int
     cases: tuple[Case, ...]
+    stood: tuple[Case, ...] = ()  # those that it meets as they were written
     unmet: tuple[Case, Result] | None = None
     disputed: bool = False
 
 
-def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> Judged:
-    """``results`` has a row for each body, with a result for each case. Raises `Rejection` if too little remains."""
+def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]], bodies: Sequence[str] = ()) -> Judged:
+    """``results`` has a row for each body, with a result for each case. Raises `Rejection` if too little remains.
+
+    ``bodies`` are the functions themselves: two that were written alike are no more than one where many are wanted.
+    """
     columns = [[row[place] for row in results] for place in range(len(cases))]
     revised = [_revised(case, given) for case, given in zip(cases, columns, strict=True)]
     changed = [old != new for old, new in zip(cases, _plain(revised), strict=True) if not old.error]
-    if sum(changed) > len(changed) - sum(changed):
-        revised = list(cases)  # nobody is believed: the best body is told what it does not meet
+    held = len(changed) - sum(changed)
+    if sum(changed) > held and not (held and _is_sure(cases, revised, columns, bodies)):
+        # Nobody is believed: the best body is told what it does not meet.
+        revised = [new if old.error else old for old, new in zip(cases, revised, strict=True)]
     kept = [(place, case) for place, case in enumerate(revised) if case is not None]
     if sum(not case.error for _, case in kept) < _LEAST:
         raise Rejection(Stage.TESTS, _unclear(cases, results))
@@ -71,12 +79,31 @@ def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]]) -> Judged:
     best = max(range(len(results)), key=lambda body: (met[body], -body))
     wrong = next((place for place, case in kept if not _meets(case, results[best][place])), None)
     final = tuple(case for _, case in kept)
+    stood = tuple(cases[place] for place, case in kept if not case.error and _meets(cases[place], results[best][place]))
     if wrong is None:
-        return Judged(best, final)
+        return Judged(best, final, stood)
     given = results[best][wrong]
     alike = sum(row[wrong].key == given.key for row in results)
     disputed = given.key is not None and not given.error and alike >= _LEAST and not cases[wrong].is_fixed
-    return Judged(best, final, (cases[wrong], given), disputed)
+    return Judged(best, final, stood, (cases[wrong], given), disputed)
+
+
+def _is_sure(
+    cases: Sequence[Case],
+    revised: Sequence[Case | None],
+    columns: Sequence[Sequence[Result]],
+    bodies: Sequence[str],
+) -> bool:
+    """Whether many different functions stand behind each expectation that was changed."""
+    for old, new, given in zip(cases, revised, columns, strict=True):
+        if new is None and not old.error:
+            return False  # nobody knows what is right there
+        if old.error or new is None or replace(new, agreed=0) == old:
+            continue
+        key = Result(new.entries).key
+        if len({body for body, each in zip(bodies, given, strict=False) if each.key == key}) < _MANY:
+            return False
+    return True
 
 
 def _plain(cases: Sequence[Case | None]) -> list[Case | None]:

@@ -61,8 +61,8 @@ def prompt(
     return Prompt(_SYSTEM, tuple(messages), max_tokens=700, temperature=temperature)
 
 
-def take(text: str, sketch: Sketch) -> Sketch:
-    """The function of an answer, with what it needs. Raises `Rejection`."""
+def take(text: str, sketch: Sketch, unlike: str = "") -> Sketch:
+    """The function of an answer, with what it needs; not the one that was wrong. Raises `Rejection`."""
     found = _FENCED.search(text[:_MOST])
     source = (found.group(1) if found else text[:_MOST]).strip()
     try:
@@ -80,6 +80,8 @@ def take(text: str, sketch: Sketch) -> Sketch:
     if len(main[0].args.args) != len(wanted) or main[0].args.vararg or main[0].args.kwonlyargs:
         raise Rejection(STAGE, f"{sketch.name} must take exactly: {', '.join(wanted)}")
     body = "\n\n\n".join(ast.get_source_segment(source, node, padded=True) or "" for node in kept)
+    if unlike and ast.dump(ast.parse(body)) == ast.dump(ast.parse(unlike)):
+        raise Rejection(STAGE, "that is the same function as before")
     return replace(sketch, body=f"{body}\n")
 
 

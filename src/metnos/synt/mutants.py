@@ -8,9 +8,9 @@ and another is tried in its place.
 
 Rules: the same code has the same mutants in the same order; how many are tried follows from how long the tests took on
 the draft itself, and never exceeds the rules. Not mutated are words for people (messages of failures, whole sentences),
-limits far from what a small test reaches, members of larger tables, and what only a broken disk or a late clock leads
-to. A mutant runs where the draft runs, in a cold sandbox, with less time. Does not guarantee that tests which kill all
-of them are good.
+limits far from what a small test reaches, members of larger tables, what only a broken disk or a late clock leads to,
+and what `scaffold` puts around a function, to the letter. A mutant runs where the draft runs, in a cold sandbox, with
+less time. Does not guarantee that tests which kill all of them are good.
 """
 
 import ast
@@ -26,6 +26,7 @@ from metnos.executors.birth import BirthTest, Tried
 from metnos.executors.gate_code import Code, line_of
 from metnos.executors.verdict import Executor
 from metnos.sandbox.pool import Pool
+from metnos.synt import scaffold
 from metnos.synt.gates_tests import expects_entries
 from metnos.synt.rules import MutationRules
 
@@ -177,8 +178,9 @@ def _end(mutant: Executor, tests: Sequence[BirthTest], pool: Pool, settings: Exe
 def _sites(code: Code) -> Iterator[Site]:
     """Every place where a mistake can be made, in the order of the text."""
     run = next((each for each in code.functions if each.name == "run"), None)
+    ours = isinstance(run, ast.FunctionDef) and scaffold.is_ours(run)
     for node in sorted((each for each in code.nodes if hasattr(each, "lineno")), key=_position):
-        if not _is_left_out(code, node):
+        if not _is_left_out(code, node) and not (ours and code.function_of(node) is run):
             for maker in (_condition, _operator, _constant, _statement):
                 yield from maker(code, node)
             if isinstance(node, ast.Return) and node.value is not None and code.function_of(node) is not run:

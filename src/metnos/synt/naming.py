@@ -82,20 +82,26 @@ def prompt(sketch: Sketch, near: Near, problem: str = "") -> Prompt:
     return Prompt(_SYSTEM, (Message("user", asked),), schema, max_tokens=160)
 
 
-def take(data: Any, sketch: Sketch, taken: Collection[str]) -> Sketch:
-    """The first name that is free. Raises `Rejection`."""
-    problems = []
+def take(data: Any, sketch: Sketch, taken: Collection[str], near: Near) -> Sketch:
+    """Of the names that are free the one whose object lies nearest to the need. Raises `Rejection`."""
+    problems, free = [], []
     for parts in data.get("names", ()) if isinstance(data, Mapping) else ():
         name = "_".join(str(parts.get(part, "")) for part in ("verb", "object", "qualifier") if parts.get(part))
         try:
-            name = str(vocabulary.parse_name(name))
+            parsed = vocabulary.parse_name(name)
         except ManifestError as error:
             problems.append(error.what)
             continue
-        if name not in taken:
-            return replace(sketch, name=name)
-        problems.append(f"{name} exists already")
-    raise Rejection(STAGE, "; ".join(dict.fromkeys(problems)) or "no name was given")
+        if str(parsed) in taken:
+            problems.append(f"{parsed} exists already")
+        else:
+            free.append(parsed)
+    if not free:
+        raise Rejection(STAGE, "; ".join(dict.fromkeys(problems)) or "no name was given")
+    objects = vocabulary.load().objects
+    scores = near(sketch.need.text, [f"{name.object}: {objects[name.object].means}" for name in free])
+    best = max(range(len(free)), key=lambda at: (scores[at], -at))
+    return replace(sketch, name=str(free[best]))
 
 
 def _nearest(text: str, words: Sequence[Word], near: Near, count: int) -> list[Word]:

@@ -33,8 +33,9 @@ _AFTER = {
     description.STAGE: (),
     code.STAGE: (),
 }
-# How bodies are written that are to agree: with the cases in sight, without them, and with them in other words.
-_WRITTEN = ((True, 0.0), (False, 0.3), (True, 0.7))
+# How bodies are written that are to agree, until two are there and one is right: with the cases in sight or without
+# them, and each time more freely, for a small model that is wrong repeats itself.
+_WRITTEN = ((True, 0.0), (False, 0.3), (True, 0.6), (False, 0.7), (True, 0.9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +72,13 @@ class _Bench:
     usage: Usage = field(default_factory=Usage)
     checks: tuple[Check, ...] = ()
     bodies: tuple[str, ...] = ()  # written for the name and the fields as they are now
+    good: tuple[Case, ...] = ()  # cases that hold, and were too few for a gate
 
     def redo(self, stage: str, problem: str) -> None:
         if stage not in (tests.STAGE, description.STAGE):
             self.bodies = ()
+        if stage not in (tests.STAGE, code.STAGE):
+            self.good = ()  # of other fields
         again = {stage, *_AFTER[Stage(stage)], *self.undone}
         self.undone = [each for each in ORDER if each in again]
         self.problems[stage] = problem
@@ -127,11 +131,13 @@ class Workshop:
                 self._said(stage, naming.prompt(sketch, self._tools.near, problem), bench).data,
                 sketch,
                 self._tools.taken,
+                self._tools.near,
             )
         elif stage == signature.STAGE:
             bench.sketch = signature.take(self._said(stage, signature.prompt(sketch, problem), bench).data, sketch)
         elif stage == tests.STAGE:
-            bench.sketch = tests.take(self._said(stage, tests.prompt(sketch, problem), bench).data, sketch)
+            said = self._said(stage, tests.prompt(sketch, problem), bench).data
+            bench.sketch, bench.good = tests.take(said, sketch, bench.good), ()
         elif stage == description.STAGE:
             bench.sketch = description.take(self._said(stage, description.prompt(sketch, problem), bench).data, sketch)
         else:
@@ -144,25 +150,28 @@ class Workshop:
         given = [self._tools.results(each) for each in bodies]
         refusals: list[Rejection] = []
         last = sketch.body if problem else ""
-        enough = len(bodies) > 1 and agreement.judge(sketch.cases, given).unmet is None
+        enough = len(bodies) > 1 and agreement.judge(sketch.cases, given, bench.bodies).unmet is None
         for seen, temperature in () if enough else _WRITTEN:
             cases = sketch.cases if seen else tuple(case for case in sketch.cases if case.is_fixed)
-            prompt = code.prompt(sketch, cases=cases, last=last, problem=problem, temperature=temperature)
+            shown = last if not refusals and not bodies else ""  # who sees a wrong one more than once copies it
+            prompt = code.prompt(sketch, cases=cases, last=shown, problem=problem, temperature=temperature)
             try:
-                bodies.append(code.take(self._said(code.STAGE, prompt, bench).text, sketch))
+                bodies.append(code.take(self._said(code.STAGE, prompt, bench).text, sketch, unlike=last))
             except Rejection as refused:
                 refusals.append(refused)
                 continue
             given.append(self._tools.results(bodies[-1]))
-            if len(bodies) > 1 and agreement.judge(sketch.cases, given).unmet is None:
+            texts = [each.body for each in bodies]
+            if len(bodies) > 1 and agreement.judge(sketch.cases, given, texts).unmet is None:
                 break
         if not bodies:
             raise refusals[0]
         bench.bodies = tuple(each.body for each in bodies)
-        judged = agreement.judge(sketch.cases, given)
+        judged = agreement.judge(sketch.cases, given, bench.bodies)
         bench.sketch = replace(sketch, body=bodies[judged.body].body, cases=judged.cases)
         if judged.unmet:
             wrong = code.unmet(*judged.unmet, sketch)
+            bench.good = judged.stood
             if judged.disputed and not bench.repairs[tests.STAGE]:
                 raise Rejection(tests.STAGE, tests.disputed(wrong))
             raise Rejection(code.STAGE, wrong)
@@ -187,6 +196,7 @@ class Workshop:
             checks.append(check)
             bench.checks = tuple(checks)
             if not check.passed:
+                bench.good = tuple(case for case in bench.sketch.cases if not case.edge)
                 raise Rejection(check.stage if check.stage in ORDER else code.STAGE, f"{check.gate}: {check.problem}")
         return made
 

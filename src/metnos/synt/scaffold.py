@@ -6,6 +6,8 @@ follow from the arguments and from nothing else: what names a file or a folder m
 """
 
 import ast
+import re
+from functools import cache
 from typing import Any
 
 from metnos.synt.draft import Draft, tests_toml, toml
@@ -135,6 +137,25 @@ def run(sketch: Sketch) -> str:
     refused = _REFUSED if _refuses(sketch.body) else ""
     form = _WHOLE if missing or refused else _WHOLE_SURELY
     return form.format(call=call, missing=missing, refused=refused)
+
+
+def is_ours(run: ast.FunctionDef) -> bool:
+    """Whether a function is what stands around one, to the letter: then there is nothing of a model in it."""
+    text = ast.unparse(run)
+    return any(form.fullmatch(text) for form in _forms())
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    """Every form of `run`, with names in the places where a sketch puts its own."""
+    call = r"\w+\((?:[\w, ]|args\['\w+'\])*\)"
+    places = {"ITEM": r"\w+", "EACH": r"\w+", "CALL": call, "ENTRY": rf"(?:\{{'\w+': \w+, \*\*{call}\}}|{call})"}
+    made = [form.format(item="ITEM", each="EACH", entry="ENTRY") for form in (_EACH, _EACH_SURELY)]
+    made += [_WHOLE.format(call="CALL", missing=missing, refused=refused)
+             for missing in ("", _MISSING) for refused in ("", _REFUSED) if missing or refused]  # fmt: skip
+    made.append(_WHOLE_SURELY.format(call="CALL"))
+    patterns = (re.escape(ast.unparse(ast.parse(form))) for form in made)
+    return tuple(re.compile(re.sub("|".join(places), lambda found: places[found[0]], each)) for each in patterns)
 
 
 def _refuses(body: str) -> bool:

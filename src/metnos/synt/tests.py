@@ -67,11 +67,12 @@ def described(sketch: Sketch) -> str:
     return "\n".join(lines)
 
 
-def take(data: Any, sketch: Sketch) -> Sketch:
-    """The cases, those that were seen first. Raises `Rejection`."""
+def take(data: Any, sketch: Sketch, before: Sequence[Case] = ()) -> Sketch:
+    """The cases, those that were seen first, then those that were good ``before``. Raises `Rejection`."""
     if not isinstance(data, Mapping):
         raise Rejection(STAGE, "that is no JSON object")
     cases = [observed(each) for each in sketch.need.examples if not each.broke]
+    cases += before
     cases += [_case(each, sketch) for each in data.get("cases", ())]
     cases += _refused(data.get("refused"), sketch)
     unique: dict[bytes, Case] = {}
