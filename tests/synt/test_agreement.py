@@ -93,6 +93,20 @@ def test_three_different_functions_are_believed_against_most_cases_if_one_was_me
     assert judge(cases, [none] * 3, ["a", "b", "c"]).unmet is not None
 
 
+def test_a_whole_number_is_the_same_as_a_float_of_it() -> None:
+    row = [gives({"n": 1.0}), gives({"n": 2.0})]
+    assert judge([ONE, TWO], [row]).unmet is None
+    nested = expects("c", {"n": [1.0, {"m": 2.5}]})
+    assert judge([ONE, nested], [[gives({"n": 1}), gives({"n": [1, {"m": 2.5}]})]]).unmet is None
+
+
+def test_what_bodies_refuse_alike_is_refused() -> None:
+    row = [gives({"n": 1}), gives({"n": 2}), Result(error="invalid")]
+    found = judge([ONE, TWO, expects("c", {"n": 0})], [row, row])
+    assert found.unmet is None
+    assert (found.cases[2].error, found.cases[2].entries, found.cases[2].agreed) == ("invalid", (), 2)
+
+
 def test_what_nobody_refuses_is_never_what_a_body_is_told() -> None:
     row = [Result(entries=()), gives({"n": 7}), gives({"n": 8})]
     found = judge([Case({"text": ""}, error="invalid"), ONE, TWO], [row, row])

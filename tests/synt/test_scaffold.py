@@ -7,7 +7,7 @@ import pytest
 
 from metnos.executors import birth, gate
 from metnos.synt import gates, scaffold
-from metnos.synt.sketch import Sketch
+from metnos.synt.sketch import Field, Sketch, Type
 from synt.sketches import LINES, TITLE
 
 
@@ -69,7 +69,10 @@ BODIES = (
 )
 
 
-@pytest.mark.parametrize("sketch", [TITLE, LINES, replace(TITLE, each="", takes=TITLE.takes[:1])])
+NUMBERS = replace(TITLE, takes=(Field("texts", Type.NUMBERS, "Numbers."), Field("by", Type.NUMBER, "A factor.")))
+
+
+@pytest.mark.parametrize("sketch", [TITLE, LINES, replace(TITLE, each=""), NUMBERS, replace(NUMBERS, each="")])
 @pytest.mark.parametrize("body", BODIES)
 def test_what_stands_around_is_known_and_nothing_else_passes_for_it(sketch: Sketch, body: str) -> None:
     takes = ", ".join(each.name for each in sketch.parameters)

@@ -5,7 +5,7 @@ written, some of them without sight of the cases, and all are run on all cases i
 
 - What was observed, and what follows from the arguments, is never changed: a body that breaks it is wrong.
 - Another case keeps its expectation if any body meets it. If none does and two or more bodies agree on something else,
-  that is expected instead, and the case says how many agreed. If nobody agrees with anybody, the case goes.
+  be it a refusal, that is expected instead, and the case says how many agreed. If nobody agrees, the case goes.
 - A case with an error goes as well if no body refuses it: what a model thinks should be refused need not be.
 - Cases that were changed or went may never be more than those that were met as they stood, unless three functions that
   were written differently stand behind each change, and one case at least was met: where fewer agree with
@@ -43,7 +43,16 @@ class Result:
         """By what two results are the same; none for a fault, which agrees with nothing."""
         if self.fault:
             return None
-        return canonical_json([self.error] if self.error else [dict(each) for each in self.entries])
+        return canonical_json([self.error] if self.error else [_even(dict(each)) for each in self.entries])
+
+
+def _even(value: Any) -> Any:
+    """A value in which 2.0 is 2, as for whoever compares numbers."""
+    if isinstance(value, dict):
+        return {key: _even(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_even(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +109,7 @@ def _is_sure(
             return False  # nobody knows what is right there
         if old.error or new is None or replace(new, agreed=0) == old:
             continue
-        key = Result(new.entries).key
+        key = Result(new.entries, new.error).key
         if len({body for body, each in zip(bodies, given, strict=False) if each.key == key}) < _MANY:
             return False
     return True
@@ -117,11 +126,12 @@ def _revised(case: Case, given: Sequence[Result]) -> Case | None:
         return replace(case, agreed=met)
     if case.error:
         return None
-    votes = Counter(each.key for each in given if each.key is not None and not each.error)
+    votes = Counter(each.key for each in given if each.key is not None)
     if not votes or votes.most_common(1)[0][1] < _LEAST:
         return None
     key, count = votes.most_common(1)[0]
-    return replace(case, entries=next(each.entries for each in given if each.key == key), agreed=count)
+    chosen = next(each for each in given if each.key == key)
+    return replace(case, entries=chosen.entries, error=chosen.error, agreed=count)
 
 
 def _meets(case: Case, given: Result) -> bool:

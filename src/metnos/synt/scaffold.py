@@ -126,7 +126,7 @@ def code(sketch: Sketch) -> str:
 
 def run(sketch: Sketch) -> str:
     """The part that is ours."""
-    values = [sketch.item if each.name == sketch.each else f'args["{each.name}"]' for each in sketch.takes]
+    values = [_passed(each, sketch) for each in sketch.takes]
     call = f"{sketch.name}({', '.join(values)})"
     if sketch.each:
         echo = f'"{sketch.item}": {sketch.item}, ' if sketch.echoes else ""
@@ -139,6 +139,16 @@ def run(sketch: Sketch) -> str:
     return form.format(call=call, missing=missing, refused=refused)
 
 
+def _passed(field: Field, sketch: Sketch) -> str:
+    """An argument as the function gets it: a whole number that was said to be any number comes as a float."""
+    if field.name == sketch.each:
+        return f"float({sketch.item})" if field.type is Type.NUMBERS else sketch.item
+    given = f'args["{field.name}"]'
+    if field.type is Type.NUMBERS:
+        return f"[float(each) for each in {given}]"
+    return f"float({given})" if field.type is Type.NUMBER else given
+
+
 def is_ours(run: ast.FunctionDef) -> bool:
     """Whether a function is what stands around one, to the letter: then there is nothing of a model in it."""
     text = ast.unparse(run)
@@ -148,7 +158,9 @@ def is_ours(run: ast.FunctionDef) -> bool:
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
     """Every form of `run`, with names in the places where a sketch puts its own."""
-    call = r"\w+\((?:[\w, ]|args\['\w+'\])*\)"
+    taken = r"args\['\w+'\]"
+    value = rf"(?:\w+|float\(\w+\)|float\({taken}\)|\[float\(each\) for each in {taken}\]|{taken})"
+    call = rf"\w+\({value}(?:, {value})*\)"
     places = {"ITEM": r"\w+", "EACH": r"\w+", "CALL": call, "ENTRY": rf"(?:\{{'\w+': \w+, \*\*{call}\}}|{call})"}
     made = [form.format(item="ITEM", each="EACH", entry="ENTRY") for form in (_EACH, _EACH_SURELY)]
     made += [_WHOLE.format(call="CALL", missing=missing, refused=refused)
