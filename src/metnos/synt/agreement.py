@@ -97,6 +97,11 @@ def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]], bodies: Se
     return Judged(best, final, stood, (cases[wrong], given), disputed)
 
 
+def meets_all(cases: Sequence[Case], row: Sequence[Result]) -> bool:
+    """Whether a body that gave this meets every case; what it gave beyond them does not count."""
+    return all(_meets(case, given) for case, given in zip(cases, row, strict=False))
+
+
 def _is_sure(
     cases: Sequence[Case],
     revised: Sequence[Case | None],

@@ -27,6 +27,7 @@ _ROOTS = frozenset(each.partition(".")[0] for each in MODULES)
 _FENCED = re.compile(r"```[a-zA-Z]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _MOST = 6000  # characters of an answer
 _SHOWN = 4  # cases
+_HEEDED = 400  # characters of what was wrong with an earlier one
 _SYSTEM = (
     "You are a careful Python programmer. You write one function in a fenced block and nothing else: no example, no"
     " test, no print, no explanation. Python 3.11, standard library only, imports at the top. Files are only read, with"
@@ -55,6 +56,8 @@ def prompt(
     if shown:
         lines += ["", "It must hold that:", *shown]
     lines += ["", told(sketch.need)]
+    if problem and not last:
+        lines.append(f"An earlier one was refused: {problem[:_HEEDED]}")
     messages = [Message("user", "\n".join(lines))]
     if last:
         messages += [Message("assistant", f"```python\n{last}\n```"), Message("user", mend(problem))]

@@ -82,7 +82,8 @@ def problem_of(need: Need) -> str:
         if each.broke
     ]
     said = [f"it said: {each[:_SHOWN]}" for each in need.evidence.failures]
-    return "; ".join([*broke, *said]) or need.evidence.says or "it keeps failing"
+    found = "; ".join([*broke, *said]) or need.evidence.says or "it keeps failing"
+    return f"{found}. Where it cannot give a result, it has to raise ValueError before that, with a short message"
 
 
 class _Other(Exception):

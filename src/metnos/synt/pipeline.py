@@ -165,7 +165,7 @@ class Workshop:
             if len(bodies) > 1 and agreement.judge(sketch.cases, given, texts).unmet is None:
                 break
         if not bodies:
-            raise refusals[0]
+            raise Rejection(code.STAGE, f"{refusals[0].what}; before that: {problem}") if problem else refusals[0]
         bench.bodies = tuple(each.body for each in bodies)
         judged = agreement.judge(sketch.cases, given, bench.bodies)
         bench.sketch = replace(sketch, body=bodies[judged.body].body, cases=judged.cases)
@@ -175,18 +175,26 @@ class Workshop:
             if judged.disputed and not bench.repairs[tests.STAGE]:
                 raise Rejection(tests.STAGE, tests.disputed(wrong))
             raise Rejection(code.STAGE, wrong)
-        bench.sketch = replace(bench.sketch, cases=(*judged.cases, *self._edges(bodies, bench.sketch, judged.body)))
+        bench.sketch = self._with_edges(bodies, bench.sketch, judged.body)
 
-    def _edges(self, bodies: Sequence[Sketch], sketch: Sketch, chosen: int) -> tuple[Case, ...]:
-        """More cases: what broke before and must not again, and what bodies agree on where nobody has looked yet."""
+    def _with_edges(self, bodies: Sequence[Sketch], sketch: Sketch, chosen: int) -> Sketch:
+        """With more cases: what broke before and must not again, and what bodies agree on where nobody has looked yet.
+
+        Of bodies that meet every case, the first that breaks nowhere is taken.
+        """
         broke = tests.broken(sketch)
         tried = (*broke, *probes.of(sketch))
         if not tried:
-            return ()
+            return sketch
         every = (*sketch.cases, *tried)  # tests of an executor are never without one that fails
-        given = [self._tools.results(replace(each, cases=every))[len(sketch.cases) :] for each in bodies]
-        mended = [probes.mended(case, given[chosen][place]) for place, case in enumerate(broke)]
-        return (*mended, *probes.agreed(tried[len(broke) :], [row[len(broke) :] for row in given], chosen))
+        rows = [self._tools.results(replace(each, cases=every)) for each in bodies]
+        given = [row[len(sketch.cases) :] for row in rows]
+        fit = [place for place, row in enumerate(rows) if agreement.meets_all(sketch.cases, row)]
+        whole = [place for place in fit if not any(each.fault for each in given[place][: len(broke)])]
+        best = chosen if chosen in whole or not whole else whole[0]
+        mended = [probes.mended(case, given[best][place]) for place, case in enumerate(broke)]
+        edges = probes.agreed(tried[len(broke) :], [row[len(broke) :] for row in given], best)
+        return replace(sketch, body=bodies[best].body, cases=(*sketch.cases, *mended, *edges))
 
     def _examined(self, bench: _Bench) -> Draft:
         made = scaffold.draft(bench.sketch)

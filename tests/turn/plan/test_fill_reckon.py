@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metnos.turn.plan import fill_values
 from metnos.turn.plan.fill_reckon import conversion, expression, holiday
 from turn.plan.routing import NOW
 
@@ -43,3 +44,13 @@ def test_a_feast_is_the_next_one() -> None:
     assert holiday("how long until Christmas?", NOW) == "2026-12-25"
     assert holiday("quanto manca a ferragosto", NOW) == "2027-08-15"
     assert holiday("how long until lunch", NOW) is None
+
+
+@pytest.mark.parametrize("said", ["123456789012345678", "12345678901234567890123", "9007199254740993"])
+def test_a_long_number_is_read_to_its_last_digit(said: str) -> None:
+    assert [each.value for each in fill_values.numbers(f"the factorial of {said} please")] == [int(said)]
+    assert [each.value for each in fill_values.numbers(f"-{said}")] == [-int(said)]
+
+
+def test_what_is_too_long_for_a_number_is_none() -> None:
+    assert fill_values.numbers("look at " + "7" * 60) == []

@@ -59,7 +59,8 @@ def numbers(text: str, *, taken: Iterable[tuple[int, int]] = (), wanted: int = 0
     found = []
     for match in pattern("values.number").finditer(text):
         digits = match["digits"].replace(",", "")
-        value = float(digits) * _SCALE.get(match["scale"] or "", 1)
+        # A whole number stays what it is: as a float it would lose its last digits.
+        value = (int(digits) if digits.isdigit() else float(digits)) * _SCALE.get(match["scale"] or "", 1)
         value = -value if match.group().startswith("-") else value
         value = value / 100 if match["percent"] else value
         found.append(Found(int(value) if value == int(value) and "." not in digits else value, *match.span()))
