@@ -76,7 +76,7 @@ class TestMade:
         assert "Hello You" in again.ended.text
 
     def test_what_cannot_be_made_is_said_with_the_stage_and_the_wish_is_kept(self, equipped: App) -> None:
-        app, _ = reopened(equipped, MISSING, SIGNATURE, CASES, PURPOSE, *["no code at all"] * 9)
+        app, _ = reopened(equipped, MISSING, SIGNATURE, CASES, PURPOSE, *["no code at all"] * 15)
         taken = take(app, REQUEST, [YES, YES])
         assert about(taken) == [OFFER]
         assert taken.ended.state == "nothing"

@@ -41,13 +41,15 @@ CODE = (
     "```python\ndef format_text(text):\n    if not text.strip():\n        raise ValueError('there is no word')\n"
     "    return {'title': text.title()}\n```"
 )
+OTHER = CODE.replace("text.title()", "' '.join(each.capitalize() for each in text.split(' '))")
 WELL: tuple[Said, ...] = (SIGNATURE, CASES, PURPOSE, CODE, CODE)
+REVISED: tuple[Said, ...] = (SIGNATURE, CASES, PURPOSE, OTHER, OTHER)
 NEED = Need("Put texts into title case", Way.OWNER, name="format_text")
 
 
 @pytest.fixture
 def model(equipped: App) -> Iterator[tuple[App, Scripted]]:
-    opened, chat = reopened(equipped, *WELL, *WELL, policy__autonomy="full")
+    opened, chat = reopened(equipped, *WELL, *REVISED, policy__autonomy="full")
     yield opened, chat
     opened.close()
 
@@ -151,7 +153,7 @@ def test_without_a_model_the_owner_is_told_what_to_do(equipped: App) -> None:
 
 
 def test_what_cannot_be_made_is_abandoned_with_a_reason(equipped: App) -> None:
-    opened, _ = reopened(equipped, SIGNATURE, CASES, PURPOSE, *["no code at all"] * 9)
+    opened, _ = reopened(equipped, SIGNATURE, CASES, PURPOSE, *["no code at all"] * 15)
     proposal = drafted(opened)
     assert proposal.state is State.ABANDONED
     assert "code was refused" in proposal.reason
@@ -248,7 +250,7 @@ class TestNoRoom:
 
 
 def test_what_it_does_the_work_of_may_be_like_it_and_is_offered_never_removed(equipped: App) -> None:
-    app, _ = reopened(equipped, *WELL, *WELL, policy__autonomy="full")
+    app, _ = reopened(equipped, *WELL, *REVISED, policy__autonomy="full")
     app.growing.answered(app.inbox.approve(drafted(app).activation, at_terminal()))
     twin = replace(NEED, text="Put many texts into title case", name="format_lines")
     refused = app.growing.examined(twin_of(app, "format_lines"))

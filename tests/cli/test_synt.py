@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from app.test_growing import CASES, CODE, PURPOSE, SIGNATURE, WELL
+from app.test_growing import CASES, CODE, PURPOSE, REVISED, SIGNATURE, WELL
 from app.test_versions import FRAGILE, MENDED, NAME, strike_out
 from cli.terminal import Desk, plain
 from metnos.app import App, growing, introspecting
@@ -109,7 +109,7 @@ class TestDraft:
         assert (app.growing.proposals.all(), app.inbox.waiting()) == ([], [])
 
     def test_what_cannot_be_made_is_said_with_where_it_ended(self, start: Open) -> None:
-        start(*named(SIGNATURE, CASES, PURPOSE, *["no code"] * 9))
+        start(*named(SIGNATURE, CASES, PURPOSE, *["no code"] * 15))
         failed = synt("draft", NEED)
         assert failed.return_value == FAILED
         assert "It was given up: it could not be made: code was refused" in failed.output
@@ -146,7 +146,7 @@ class TestDraft:
 class TestAnswers:
     @pytest.fixture
     def drafted(self, start: Open) -> App:
-        app = start(*named(*WELL), *named(*WELL))
+        app = start(*named(*WELL), *REVISED)
         synt("draft", NEED)
         return app
 

@@ -179,7 +179,6 @@ class TestCalls:
         [
             (ExecutorFailed("no such folder", kind="not_found"), "not_found"),
             (Refused("the policy says no"), "not_permitted"),
-            (Waiting("ask first", item="X"), "not_permitted"),
             (NotTrusted("in quarantine"), "failed"),
         ],
     )
@@ -189,6 +188,13 @@ class TestCalls:
 
         answer = at(tmp_path, self.CAN, reach(call=call))({"op": "call", "name": "find_files", "args": {}}, None)
         assert answer == {"failed": True, "kind": kind, "message": error.args[0]}
+
+    def test_what_must_be_approved_first_ends_the_whole(self, tmp_path: Path) -> None:
+        def call(_name: str, _args: Any) -> Any:
+            raise Waiting("ask first", item="X")
+
+        with pytest.raises(Waiting):
+            at(tmp_path, self.CAN, reach(call=call))({"op": "call", "name": "find_files", "args": {}}, None)
 
 
 class TestModelAndMachine:

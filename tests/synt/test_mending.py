@@ -145,3 +145,11 @@ def test_a_reason_about_the_name_asks_for_another_name() -> None:
 def test_what_synt_did_not_make_is_revised_from_the_beginning() -> None:
     other = replace(tidy(TITLE), code="def run(args, ctx):\n    return {'entries': []}\n", manifest="name = 1")
     assert mending.revision(replace(NEED, refused=("no",)), other, "1.0.0") is None
+
+
+def test_a_function_that_runs_out_of_time_twice_is_not_tried_any_further(pool: Pool) -> None:
+    body = "import math\n\n\ndef format_text(text):\n    return {'title': f'{math.factorial(len(text) + 9_000_000)}'}\n"
+    found = trying.results(replace(TITLE, body=body), pool, ExecutorSettings(cpu_s=0.4))
+    assert ["seconds of CPU" in each.fault for each in found[:2]] == [True, True], found
+    assert found[2].fault == "it is too slow to be tried any further"
+    assert len(found) == len(TITLE.cases)

@@ -1,7 +1,5 @@
 """What a body gives for each case of its sketch: run in the cold sandbox, as birth tests are, and with their limits."""
 
-from collections.abc import Sequence
-
 from metnos.core.errors import ManifestError
 from metnos.core.sections import ExecutorSettings
 from metnos.executors import birth
@@ -11,6 +9,9 @@ from metnos.synt import gates, scaffold
 from metnos.synt.agreement import Result
 from metnos.synt.rules import SyntRules
 from metnos.synt.sketch import Case, Sketch
+
+_SPENT = 0.9  # of its time: what ends after that ran out of it
+_MOST_SLOW = 2  # cases: a body that runs out of time in two would in all, and each costs seconds
 
 
 def results(sketch: Sketch, pool: Pool, settings: ExecutorSettings, rules: SyntRules | None = None) -> list[Result]:
@@ -24,11 +25,14 @@ def results(sketch: Sketch, pool: Pool, settings: ExecutorSettings, rules: SyntR
     refused = gates.hostile(executor)
     if refused:
         return [Result(fault=refused)] * len(sketch.cases)
-    return _read(sketch.cases, list(birth.attend(executor, pool, limits)))
-
-
-def _read(cases: Sequence[Case], tried: Sequence[Tried]) -> list[Result]:
-    return [_result(case, each) for case, each in zip(cases, tried, strict=True)]
+    found: list[Result] = []
+    slow = 0
+    for case, each in zip(sketch.cases, birth.attend(executor, pool, limits), strict=True):
+        found.append(_result(case, each))
+        slow += each.outcome is not None and each.outcome.fault and each.outcome.cpu_ms >= _SPENT * limits.cpu_s * 1000
+        if slow == _MOST_SLOW:
+            break
+    return found + [Result(fault="it is too slow to be tried any further")] * (len(sketch.cases) - len(found))
 
 
 def _result(case: Case, tried: Tried) -> Result:
