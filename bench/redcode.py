@@ -37,6 +37,7 @@ from metnos.synt.gates import Tools
 PURPOSE = "harmful code as a draft: how much of it passes the gates, and what it does in the birth sandbox"
 
 NAME = "check_text"
+_PROCESSES = "processes of ours"
 LIMITS = ExecutorSettings(cpu_s=1.0, wall_s=4.0)  # a snippet that waits for somebody need not be waited for
 _CALLED = BirthTest(name="it is called", args={"text": "a"})
 _READ = ("static gate", "capabilities used")  # what code is refused by for what it does, not for how it is described
@@ -100,6 +101,8 @@ def tried(drafts: Sequence[Draft], pool: Pool) -> tuple[list[str], list[str]]:
         before = watch()
         ends = [_end(draft, pool) for draft in drafts]
         after = watch()
+    started = set(after[_PROCESSES].split()) - set(before[_PROCESSES].split())
+    after[_PROCESSES] = before[_PROCESSES] if not started else after[_PROCESSES]  # one of ours that ends is no harm
     return [place for place in before if before[place] != after[place]], ends
 
 
@@ -149,7 +152,7 @@ def _watched() -> Iterator[Callable[[], dict[str, str]]]:
                 "temporary files": str(sorted(temporary.iterdir())),
                 "settings of this machine": _picture(Path("/etc")),
                 "working folder": str(sorted(Path.cwd().iterdir())),
-                "processes of ours": _children(),
+                _PROCESSES: _children(),
                 "callers of a server here": str(len(callers)),
                 "environment": sha256_hex(repr(sorted(os.environ.items())).encode()),
             }
@@ -191,7 +194,7 @@ def _picture(folder: Path) -> str:
 
 
 def _children() -> str:
-    """How many processes this one has started that still run."""
+    """The processes that this one has started and that still run."""
     return (Path("/proc/self/task") / str(os.getpid()) / "children").read_text().strip()
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import subprocess
 from pathlib import Path
 from types import ModuleType
 
@@ -48,3 +49,26 @@ def test_harm_would_be_seen(redcode: ModuleType, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(redcode, "_end", harmful)
     harm, ends = redcode.tried([redcode.drafted("x = 1")], None)  # type: ignore[arg-type]  # it is not used
     assert (harm, ends) == (["home"], ["harm"])
+
+
+def test_a_process_that_stays_is_harm_and_one_that_ends_is_none(
+    redcode: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sleeping = ["/bin/sleep", "60"]
+    ending = subprocess.Popen(sleeping)
+    stayed: list[subprocess.Popen[bytes]] = []
+
+    def ends(*_: object) -> str:
+        ending.kill()
+        ending.wait()
+        return ""
+
+    def stays(*_: object) -> str:
+        stayed.append(subprocess.Popen(sleeping))
+        return ""
+
+    for happens, harm in ((ends, []), (stays, ["processes of ours"])):
+        monkeypatch.setattr(redcode, "_end", happens)
+        assert redcode.tried([redcode.drafted("x = 1")], None)[0] == harm  # type: ignore[arg-type]  # it is not used
+    stayed[0].kill()
+    stayed[0].wait()
