@@ -88,13 +88,7 @@ class TestAttacks:
 
     def test_files_that_changed_behind_the_question_are_not_signed(self, ready: Open) -> None:
         app, _ = ready()
-        turn = app.turns.run(app.turns.request(REQUEST, principal=OWNER, cwd=app.workspace.root))
-        sent = None
-        while True:
-            event = turn.send(sent)
-            sent = YES if isinstance(event, Wanted) else None
-            if isinstance(event, Wanted) and event.about == BIRTH:
-                break
+        turn, _ = _asked_about_the_files(app)
         with app.synt_db.write() as tx:
             tx.execute("UPDATE proposals SET draft = replace(draft, 'text.title()', 'text.upper()')")
         rest = follow(app, _sending(turn, YES))
@@ -104,13 +98,7 @@ class TestAttacks:
 
     def test_somebody_who_answers_meanwhile_is_not_overruled(self, ready: Open) -> None:
         app, _ = ready()
-        turn = app.turns.run(app.turns.request(REQUEST, principal=OWNER, cwd=app.workspace.root))
-        sent = None
-        while True:
-            event = turn.send(sent)
-            sent = YES if isinstance(event, Wanted) else None
-            if isinstance(event, Wanted) and event.about == BIRTH:
-                break
+        turn, event = _asked_about_the_files(app)
         app.inbox.refuse(event.item, OWNER)
         rest = follow(app, _sending(turn, YES))
         assert rest.ended.state == "nothing"
@@ -130,6 +118,17 @@ class TestAttacks:
         assert turn is not None
         follow(app, turn)
         assert levels == [Autonomy.SUPERVISED]
+
+
+def _asked_about_the_files(app: App) -> tuple[Any, Wanted]:
+    """A turn that has come as far as the question whether what was made may live."""
+    turn = app.turns.run(app.turns.request(REQUEST, principal=OWNER, cwd=app.workspace.root))
+    sent = None
+    while True:
+        event = turn.send(sent)
+        sent = YES if isinstance(event, Wanted) else None
+        if isinstance(event, Wanted) and event.about == BIRTH:
+            return turn, event
 
 
 def _sending(turn: Any, first: Answer) -> Any:
