@@ -1,6 +1,7 @@
 # Two commands do all the set-up: `make run` and `make test`. Everything else is here for whoever works on Metnos.
 VENV  := .venv
 BIN   := $(VENV)/bin
+UPGRADE ?= --upgrade
 ARGS  ?=
 NAME  ?=
 DATA  ?=
@@ -45,10 +46,10 @@ docs: ## write again what is generated from code (pages, tables, digests of the 
 	@$(BIN)/python tools/docs.py
 
 lock: ## resolve the dependencies again (needs uv); the locks name no host
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade -q \
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
 	  pyproject.toml --group build -o lock/run.txt
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade -q \
-	  pyproject.toml --group build --group dev --extra local --extra onnx --extra lance -o lock/dev.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
+	  pyproject.toml --group build --group dev --extra local --extra onnx --extra lance --extra otel -o lock/dev.txt
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) $(VENV).lock .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist

@@ -65,6 +65,15 @@ def test_what_a_model_wants_refused_goes_if_no_body_refuses_it_and_stays_if_one_
     assert (found.body, found.unmet) == (1, None)
 
 
+def test_a_body_that_meets_the_cases_counts_more_than_one_that_refuses_what_a_model_guessed() -> None:
+    refused = Case({"text": ""}, error="invalid")
+    fine = [gives({"n": 1}), gives({"n": 2}), gives({"n": 0})]
+    strict = [gives({"n": 1}), Result(error="invalid"), Result(error="invalid")]
+    found = judge([ONE, TWO, refused], [strict, fine, strict])
+    assert (found.body, found.unmet) == (1, None)
+    assert [case.args["text"] for case in found.cases] == ["a", "b"]
+
+
 def test_bodies_that_agree_with_each_other_and_with_hardly_any_case_are_wrong_together() -> None:
     loud = [gives({"n": 7}), gives({"n": 8}), gives({"n": 9})]
     found = judge([ONE, TWO, expects("c", {"n": 3})], [loud, loud, loud])

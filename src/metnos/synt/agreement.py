@@ -6,7 +6,8 @@ written, some of them without sight of the cases, and all are run on all cases i
 - What was observed, and what follows from the arguments, is never changed: a body that breaks it is wrong.
 - Another case keeps its expectation if any body meets it. If none does and two or more bodies agree on something else,
   be it a refusal, that is expected instead, and the case says how many agreed. If nobody agrees, the case goes.
-- A case with an error goes as well if no body refuses it: what a model thinks should be refused need not be.
+- A case with an error goes as well if the body that meets the most of the others does not refuse it: what a model
+  thinks should be refused need not be.
 - Cases that were changed or went may never be more than those that were met as they stood, unless three functions that
   were written differently stand behind each change, and one case at least was met: where fewer agree with
   each other and with hardly any case, nobody is believed. The case is disputed: whoever wrote it looks again first,
@@ -18,7 +19,7 @@ each case came about.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,8 +85,9 @@ def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]], bodies: Se
     kept = [(place, case) for place, case in enumerate(revised) if case is not None]
     if sum(not case.error for _, case in kept) < _LEAST:
         raise Rejection(Stage.TESTS, _unclear(cases, results))
-    met = [sum(_meets(case, row[place]) for place, case in kept) for row in results]
-    best = max(range(len(results)), key=lambda body: (met[body], -body))
+    guessed = {place for place, case in enumerate(cases) if case.error and not case.is_fixed}
+    best = max(range(len(results)), key=lambda body: (*_merits(kept, guessed, results[body]), -body))
+    kept = [(place, case) for place, case in kept if place not in guessed or _meets(case, results[best][place])]
     wrong = next((place for place, case in kept if not _meets(case, results[best][place])), None)
     final = tuple(case for _, case in kept)
     stood = tuple(cases[place] for place, case in kept if not case.error and _meets(cases[place], results[best][place]))
@@ -95,6 +97,12 @@ def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]], bodies: Se
     alike = sum(row[wrong].key == given.key for row in results)
     disputed = given.key is not None and not given.error and alike >= _LEAST and not cases[wrong].is_fixed
     return Judged(best, final, stood, (cases[wrong], given), disputed)
+
+
+def _merits(kept: Sequence[tuple[int, Case]], guessed: Collection[int], row: Sequence[Result]) -> tuple[int, int]:
+    """How many cases a body meets that are more than a guess of what should be refused, and how many of all."""
+    met = [place for place, case in kept if _meets(case, row[place])]
+    return sum(place not in guessed for place in met), len(met)
 
 
 def meets_all(cases: Sequence[Case], row: Sequence[Result]) -> bool:

@@ -24,6 +24,16 @@ MODULES = (
     "statistics", "string", "textwrap", "unicodedata", "urllib.parse", "uuid", "zlib",
 )  # fmt: skip
 _ROOTS = frozenset(each.partition(".")[0] for each in MODULES)
+# What is most often used without its import, where the name alone does not say which.
+_MEANT = {
+    "Counter": "from collections import Counter",
+    "Decimal": "from decimal import Decimal",
+    "Path": "from pathlib import Path",
+    "date": "from datetime import date",
+    "datetime": "from datetime import datetime",
+    "defaultdict": "from collections import defaultdict",
+    "timedelta": "from datetime import timedelta",
+}
 _FENCED = re.compile(r"```[a-zA-Z]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _MOST = 6000  # characters of an answer
 _SHOWN = 4  # cases
@@ -82,7 +92,8 @@ def take(text: str, sketch: Sketch, unlike: str = "") -> Sketch:
         raise Rejection(STAGE, f"there must be one function called {sketch.name}")
     if len(main[0].args.args) != len(wanted) or main[0].args.vararg or main[0].args.kwonlyargs:
         raise Rejection(STAGE, f"{sketch.name} must take exactly: {', '.join(wanted)}")
-    body = "\n\n\n".join(ast.get_source_segment(source, node, padded=True) or "" for node in kept)
+    written = [ast.get_source_segment(source, node, padded=True) or "" for node in kept]
+    body = "\n\n\n".join([*_forgotten(kept), *written])
     if unlike and ast.dump(ast.parse(body)) == ast.dump(ast.parse(unlike)):
         raise Rejection(STAGE, "that is the same function as before")
     return replace(sketch, body=f"{body}\n")
@@ -110,6 +121,20 @@ def _refuse_import(node: ast.stmt) -> None:
     for name in names:
         if name.partition(".")[0] not in _ROOTS:
             raise Rejection(STAGE, f"the module {name!r} cannot be used; use only: {', '.join(MODULES)}")
+
+
+def _forgotten(kept: Sequence[ast.stmt]) -> list[str]:
+    """The imports that a function needs and an answer left out: what is meant is certain, so it is no refusal."""
+    nodes = [node for each in kept for node in ast.walk(each)]
+    used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    bound |= {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
+    parts = {node.attr for node in nodes if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "datetime"}
+    meant = _MEANT | ({"datetime": "import datetime"} if parts & _MEANT.keys() else {})
+    return [meant.get(name) or f"import {name}" for name in sorted(used - bound) if name in meant or name in MODULES]
 
 
 def _place(kind: Type) -> str:
