@@ -41,7 +41,7 @@ class Household:
     """A workspace opened for the daemon: what acts is put together at once, before threads share it."""
 
     def __init__(self, app: App, log: Callable[[str], None]) -> None:
-        self._app = app
+        self.app = app
         self.night = building.build(app, log)
         self.turns: Turns = app.turns
 
@@ -51,10 +51,10 @@ class Household:
 
     @property
     def prompt_s(self) -> float:
-        return self._app.settings.turn.prompt_s
+        return self.app.settings.turn.prompt_s
 
     def close(self) -> None:
-        self._app.close()
+        self.app.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from metnos.law.forbidden import Access, refuse_forbidden
 from metnos.law.grants import Grants
 from metnos.law.halt import Halts
 from metnos.law.inbox import Inbox
+from metnos.law.pairing import Pairing
 from metnos.law.permit import Mint
 from metnos.law.principal import Autonomy
 from metnos.sandbox.pool import Pool
@@ -104,6 +105,10 @@ class App:
     def halts(self) -> Halts:
         return Halts(self.seat.db, self.audit, self.clock)
 
+    @cached_property
+    def pairing(self) -> Pairing:
+        return Pairing(self.seat.db, self.seat.signer, self.clock, self.audit)
+
     @property
     def catalog(self) -> "Catalog":
         return self._stock[0]
@@ -158,6 +163,7 @@ class App:
     @cached_property
     def runner(self) -> "Runner":
         """The one door through which everything acts."""
+        from metnos.app import servers
         from metnos.executors import quotas
         from metnos.executors.effect_plan import Planning
         from metnos.executors.effects import Effects
@@ -196,6 +202,7 @@ class App:
             settings=settings.executors,
             chat=self.purses.ask if (model := self.models.tier("main")) else None,
             model_outside=model.outside if model else False,
+            ask_tool=partial(servers.ask_tool, self),
         )
         _ = self.undo  # settles first what a crash left behind
         return Runner(parts)

@@ -16,12 +16,11 @@ from metnos.core.clock import to_text
 from metnos.core.errors import ModelError, StoreBusy, TurnError
 from metnos.grimoire import appraisal, episodes_move, poison, reembed, retention
 from metnos.grimoire.affect import Pad
-from metnos.grimoire.consent import needs_consent
+from metnos.grimoire.consent import waits
 from metnos.grimoire.episode import Episode, Mark
 from metnos.grimoire.exchange import Exchange
 from metnos.grimoire.exchange_taking import Taken
 from metnos.grimoire.fact import Fact, Kind, Standing
-from metnos.grimoire.fact_rules import is_strangers
 from metnos.grimoire.facts_rows import Which
 from metnos.grimoire.forget import Forgetting, Forgotten, Plan, Says, holds
 from metnos.grimoire.reports import Reports
@@ -79,19 +78,13 @@ def ask_consent(app: "App", most: int = 3) -> int:
     facts.unwanted(way.refused(known=True))
     facts.remove(way.refused())
     asked = 0
-    waiting = [fact for fact in facts.find(standings=(Standing.QUARANTINED,), count=200) if _waits(fact)]
+    waiting = [fact for fact in facts.find(standings=(Standing.QUARANTINED,), count=200) if waits(fact)]
     unwanted = [fact.id for fact in waiting if facts.is_unwanted(fact)]  # the same under another name
     facts.remove(unwanted)
     for fact in waiting:
         if asked < most and fact.id not in unwanted:
             asked += way.consent(fact, "it was learnt from what you did", asked_by=CURATOR) is not None
     return asked
-
-
-def _waits(fact: Fact) -> bool:
-    """Whether a quarantined fact waits for the owner's consent: not for a contradiction to be settled, and not
-    because of what somebody else said, which is not the owner's to see."""
-    return not fact.contradicts and not is_strangers(fact) and needs_consent(fact)
 
 
 # -- forgetting

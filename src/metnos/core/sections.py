@@ -10,6 +10,7 @@ from pydantic import Field
 
 from metnos.core.section import Section
 from metnos.core.sections_models import EmbedSettings, ModelsSettings
+from metnos.core.sections_outward import LogSettings, OtelSettings, TelegramSettings
 
 
 class StoreSettings(Section):
@@ -236,3 +237,6 @@ class Sheet(Section):
     fastpath: FastpathSettings = Field(default_factory=FastpathSettings, description="Shortcuts for what is repeated.")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="How texts are compared by meaning.")
     models: ModelsSettings = Field(default_factory=ModelsSettings, description="Language models; none is needed.")
+    telegram: TelegramSettings = Field(default_factory=TelegramSettings, description="A bot of your own.")
+    log: LogSettings = Field(default_factory=LogSettings, description="What the daemon writes down.")
+    otel: OtelSettings = Field(default_factory=OtelSettings, description="Figures for a collector of your own.")

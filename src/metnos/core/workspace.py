@@ -25,6 +25,11 @@ class Workspace:
         return self.root / "metnos.toml"
 
     @property
+    def mcp_servers(self) -> Path:
+        """The MCP servers whose tools became executors."""
+        return self.root / "mcp.json"
+
+    @property
     def executors(self) -> Path:
         return self.root / "executors"
 
@@ -56,6 +61,11 @@ class Workspace:
     def night_db(self) -> Path:
         """What Metnos did by itself, and what it has to tell."""
         return self.memory / "night.db"
+
+    @property
+    def telegram_db(self) -> Path:
+        """Which messages of the bot were taken up already."""
+        return self.memory / "telegram.db"
 
     @property
     def synt_db(self) -> Path:

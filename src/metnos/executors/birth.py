@@ -29,6 +29,7 @@ from metnos.core.ids import UlidMaker
 from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import effects, undo_schema
+from metnos.executors.capabilities import Tool
 from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, prepare
@@ -98,6 +99,7 @@ class BirthTest(_Strict):
     http: tuple[Page, ...] = ()
     system: dict[Literal["processes", "disks", "host"], list[dict[str, Any]]] = Field(default_factory=dict)
     calls: tuple[Called, ...] = ()
+    mcp: dict[str, Any] | None = None  # what the tool of an MCP server answers
     expect: dict[str, Any] = Field(default_factory=dict)
     expect_error: str = ""
     after: dict[str, str | Content] = Field(default_factory=dict)
@@ -192,7 +194,7 @@ class _Trial:
         store, trash, ids = self._outside / "store", Trash(self._outside / "Trash"), UlidMaker(self._clock)
         hands = effects.Effects(db, store, trash, self._clock, ids, self._refuse)
         setting = Setting(self._pool, self._settings, self._workspace)
-        reach = Reach(_Double(self._test), self._facts, self._calls, None, lambda _: True)
+        reach = Reach(_Double(self._test), self._facts, self._calls, None, lambda _: True, self._tool)
         with hands.begin(executor=manifest.name) as acting:
             outcome = perform(setting, self._executor, prepared, acting, reach, None, When("birth", NOW))
         return outcome, Undo(db, store, trash, self._refuse, self._clock, ids, _Silent())
@@ -221,6 +223,11 @@ class _Trial:
 
     def _facts(self, what: str) -> list[Any]:
         return list(self._test.system.get(what, []))  # type: ignore[call-overload]  # any name may be asked for
+
+    def _tool(self, _tool: Tool, _args: Mapping[str, Any], _seconds: float) -> Any:
+        if self._test.mcp is None:
+            raise ExecutorFailed("nothing is recorded for the MCP server", kind="unavailable")
+        return self._test.mcp
 
     def _inside(self, name: str) -> Path:
         path = self._box / name

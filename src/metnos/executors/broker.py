@@ -78,6 +78,7 @@ class Broker:
             "call": self._call,
             "chat": self._chat,
             "system": self._system,
+            "mcp": self._mcp,
         }
 
     def __call__(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
@@ -285,6 +286,16 @@ class Broker:
         if what not in self._manifest.capabilities.system.read:
             raise Breached(f"it asked for {what[:40]!r} of this machine, which it does not declare")
         return self._reach.facts(what)
+
+    def _mcp(self, message: Mapping[str, Any], _: int | None) -> Any:
+        tool, args = self._manifest.capabilities.mcp.call, message.get("args")
+        if tool is None:
+            raise Breached("it tried to ask an MCP server, which it does not declare")
+        if not isinstance(args, dict):
+            raise ExecutorFailed("the arguments of a tool are an object", kind="invalid")
+        if self._reach.ask_tool is None:
+            raise ExecutorFailed("there is no MCP server here", kind="unavailable")
+        return self._reach.ask_tool(tool, args, max(0.1, self._deadline - time.monotonic()))
 
 
 def _path(message: Mapping[str, Any], name: str) -> tuple[Path, Path]:

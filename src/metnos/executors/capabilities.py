@@ -93,6 +93,36 @@ class System(Part):
     )
 
 
+class Tool(Part):
+    server: str = Field(pattern=r"^[a-z][a-z0-9-]{0,31}$", description="Which MCP server: see `metnos mcp list`.")
+    tool: str = Field(pattern=r"^[A-Za-z0-9_./-]{1,128}$", description="Which of its tools; no other.")
+    starts: str = Field(pattern=r"^[0-9a-f]{64}$", description="Digest of the server's command or address.")
+    pin: str = Field(pattern=r"^[0-9a-f]{64}$", description="Digest of that and of all the server says of the tool.")
+    acts: bool = Field(True, description="Whether, as the owner declared, it may change or send something.")
+    reads: tuple[str, ...] = Field((), max_length=32, description="Scopes that the owner declared it reads.")
+    changes: tuple[str, ...] = Field((), max_length=32, description="Scopes that the owner declared it changes.")
+    hosts: tuple[str, ...] = Field((), max_length=32, description="Hosts that the owner declared it speaks to.")
+
+    @field_validator("reads", "changes")
+    @classmethod
+    def _scopes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(scope.check(text) for text in value)
+
+    @field_validator("hosts")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(scope.canonical_host(text) for text in value)
+
+    @property
+    def target(self) -> str:
+        """What a need and a grant call it."""
+        return f"{self.server}/{self.tool}"
+
+
+class Mcp(Part):
+    call: Tool | None = Field(None, description="One tool of an MCP server, through the broker.")
+
+
 class Capabilities(Part):
     """Everything that an executor may ever do."""
 
@@ -102,6 +132,7 @@ class Capabilities(Part):
     executor: Calls = Field(default_factory=Calls, description="Other executors.")
     model: Model = Field(default_factory=Model, description="The language model.")
     system: System = Field(default_factory=System, description="Facts about the machine.")
+    mcp: Mcp = Field(default_factory=Mcp, description="A tool of an MCP server.")
 
     def names(self) -> tuple[str, ...]:
         """The capabilities that are declared, such as ``fs.read``, in the order of the manifest."""
@@ -128,7 +159,12 @@ class Capabilities(Part):
     @property
     def changes_itself(self) -> bool:
         """Whether anything could be different after a call without another executor's doing."""
-        return bool(self.fs.write or self.unsafe_methods or self.shell.exec)
+        return bool(self.fs.write or self.unsafe_methods or self.shell.exec or self.acts_elsewhere)
+
+    @property
+    def acts_elsewhere(self) -> bool:
+        """Whether a tool of an MCP server may change something, which nobody here can take back."""
+        return self.mcp.call is not None and self.mcp.call.acts
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def declared(manifest: Mapping[str, Any]) -> Declared:
         model=bool(flat.get("model.chat", False)),
         system=tuple(flat.get("system.read", ())),
         libraries=tuple(manifest.get("libraries", ())),
+        mcp=bool(flat.get("mcp.call")),
     )
 
 

@@ -205,6 +205,8 @@ def _context(code: Code) -> Iterator[Need]:
             yield Need(Kind.CALL, first, line, f"ctx.call of {first or 'a computed name'}")
         elif function.attr == "chat":
             yield Need(Kind.MODEL, "", line, "ctx.chat")
+        elif function.attr == "mcp":
+            yield Need(Kind.MCP, "", line, "ctx.mcp")
         elif function.attr == "system":
             yield Need(Kind.SYSTEM, first, line, f"ctx.system of {first or 'a computed name'}")
 
@@ -310,6 +312,8 @@ def satisfied(need: Need, declared: Declared) -> bool:
         return any(need.value in {SOMEWHERE, each, posixpath.basename(each)} for each in declared.programs)
     if need.kind is Kind.MODEL:
         return declared.model
+    if need.kind is Kind.MCP:
+        return declared.mcp
     listed = {Kind.CALL: declared.calls, Kind.SYSTEM: declared.system, Kind.LIBRARY: declared.libraries}[need.kind]
     return bool(listed) if need.value == SOMEWHERE else need.value in listed
 

@@ -24,6 +24,7 @@ class Declared:
     model: bool = False
     system: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    mcp: bool = False
 
 
 class Kind(StrEnum):
@@ -37,6 +38,7 @@ class Kind(StrEnum):
     CALL = "undeclared-call"
     MODEL = "undeclared-model"
     SYSTEM = "undeclared-system"
+    MCP = "undeclared-mcp"
     LIBRARY = "undeclared-library"
 
 

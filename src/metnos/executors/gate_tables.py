@@ -199,6 +199,7 @@ CLIMBING = frozenset({"__mro__", "__base__"})
 CARRIED = _words("os sys subprocess shutil builtins importlib io pathlib codecs gc inspect")
 
 CONTEXT = _words(
-    "write put make_folder move copy trash look http call chat system now workspace dry_run failure fail Failure limit"
+    "write put make_folder move copy trash look http call chat system mcp now workspace dry_run failure fail Failure"
+    " limit"
 )
 CONTEXT_WRITES = _words("write put make_folder move copy trash")

@@ -167,7 +167,8 @@ class Manifest(Part):
     def is_quiet(self) -> bool:
         """Whether a call leaves everything as it is and tells nobody."""
         can = self.capabilities
-        return self.kind is Kind.PRODUCER and not (can.net.http or can.executor.call or can.model.chat)
+        speaks = can.net.http or can.executor.call or can.model.chat or can.mcp.call
+        return self.kind is Kind.PRODUCER and not speaks
 
     @property
     def words(self) -> vocabulary.Name:
@@ -281,6 +282,7 @@ def _check_kind(manifest: Manifest) -> None:
         ("capabilities.fs.write", can.fs.write),
         ("capabilities.net.http.methods beyond GET, HEAD and OPTIONS", can.unsafe_methods),
         ("capabilities.shell.exec", can.shell.exec),
+        ("capabilities.mcp.call with acts", can.acts_elsewhere),
     )
     for name, declared in forbidden:
         if declared:
@@ -294,7 +296,7 @@ def _check_reversal(manifest: Manifest) -> None:
             fix='A producer has "nothing"; a mutator names how it is taken back, or "irreversible".',
         )
     can = manifest.capabilities
-    if (can.unsafe_methods or can.shell.exec) and manifest.reversal is not Reversal.IRREVERSIBLE:
+    if (can.unsafe_methods or can.shell.exec or can.acts_elsewhere) and manifest.reversal is not Reversal.IRREVERSIBLE:
         raise ManifestError(
             "what programs do and what other machines are told cannot be taken back",
             fix='Set reversal = "irreversible".',

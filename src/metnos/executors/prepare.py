@@ -18,7 +18,7 @@ from metnos.core.canon import canonical_json, canonical_path, sha256_hex
 from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
-from metnos.executors.capabilities import Limits
+from metnos.executors.capabilities import Limits, Tool
 from metnos.executors.manifest import Manifest
 from metnos.executors.scope import Scope
 from metnos.law.capability import Capability
@@ -163,6 +163,18 @@ def _other_needs(manifest: Manifest, args: Mapping[str, Any], place: Place) -> I
     if can.model.chat:
         yield Need(Capability.MODEL_CHAT, "main", outside=place.model_outside)
     yield from (Need(Capability.SYSTEM_READ, what) for what in can.system.read)
+    if can.mcp.call:
+        yield from _tool_needs(can.mcp.call, place)
+
+
+def _tool_needs(tool: Tool, place: Place) -> Iterator[Need]:
+    """The tool itself, and everything that the owner declared it touches: the policy decides about all of it."""
+    yield Need(Capability.MCP_CALL, tool.target)
+    for texts, capability in ((tool.reads, Capability.FS_READ), (tool.changes, Capability.FS_WRITE)):
+        for each in scope.resolve_all(texts, place.home, place.workspace.root):
+            yield Need(capability, str(each.root))
+    for host in tool.hosts:
+        yield Need(Capability.NET_HTTP, host, "POST" if tool.acts else "GET", outside=not sounds_like_home(host))
 
 
 def _host(text: str) -> str | None:

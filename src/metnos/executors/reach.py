@@ -1,10 +1,12 @@
-"""The ways out of a call beside files: the web, the machine's facts, other executors, the language model."""
+"""The ways out of a call beside files: the web, the machine's facts, other executors, the language model, a tool of an
+MCP server."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from metnos.core.errors import ExecutorFailed
+from metnos.executors.capabilities import Tool
 from metnos.law.need import Need
 from metnos.sandbox.web import Fetched
 
@@ -33,6 +35,9 @@ class NoWeb:
         raise ExecutorFailed("in a dry run nothing is fetched and nothing sent", kind="unavailable")
 
 
+AskTool = Callable[[Tool, Mapping[str, Any], float], Any]  # the tool, its arguments, and for how many seconds at most
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """The ways out that a broker has, beside files."""
@@ -42,3 +47,4 @@ class Reach:
     call: Callable[[str, Mapping[str, Any]], Any]
     chat: Callable[[str, int], str] | None
     decide: Callable[[Need], bool]  # whether a need beyond the permit is one that nobody has to be asked about
+    ask_tool: AskTool | None = None

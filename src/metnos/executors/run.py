@@ -38,7 +38,7 @@ from metnos.executors.manifest import Kind, Reversal
 from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, Prepared, prepare
-from metnos.executors.reach import Fetching, NoWeb, Reach
+from metnos.executors.reach import AskTool, Fetching, NoWeb, Reach
 from metnos.executors.verdict import Executor
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
@@ -81,6 +81,7 @@ class Parts:
     settings: ExecutorSettings
     chat: Callable[[str, str, str, int], str] | None = None  # turn, executor, prompt, most tokens
     model_outside: bool = False
+    ask_tool: AskTool | None = None
 
 
 class Runner:
@@ -233,7 +234,8 @@ class Runner:
         nothing = Outcome(executor.name, executor.digest, call.turn, ok=True)
         if manifest.kind is Kind.PRODUCER:
             return nothing, Preview(words, ())
-        if manifest.capabilities.net.http or manifest.capabilities.shell.exec or manifest.capabilities.model.chat:
+        can = manifest.capabilities
+        if can.net.http or can.shell.exec or can.model.chat or can.mcp.call:
             return nothing, Preview((*words, "what exactly it changes cannot be shown before it is done"), None)
         planning = planning or self._parts.planning()
         outcome = self._perform(call, executor, prepared, planning, None)
@@ -306,7 +308,8 @@ class Runner:
 
         web = NoWeb() if dry else self._parts.web
         chat = partial(self._parts.chat, call.turn, executor.name) if self._parts.chat and not dry else None
-        return Reach(web, self._parts.facts, nested, chat, undisputed)
+        ask_tool = None if dry else self._parts.ask_tool
+        return Reach(web, self._parts.facts, nested, chat, undisputed, ask_tool)
 
     def _nested(
         self, call: Call, executor: Executor, name: str, args: Mapping[str, Any], planning: Planning | None

@@ -1,5 +1,6 @@
 """A manifest in plain words, for whoever has to decide about it."""
 
+from metnos.executors.capabilities import Tool
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.state import State
 
@@ -60,4 +61,16 @@ def capabilities(manifest: Manifest) -> list[str]:
         lines.append("ask the language model")
     if can.system.read:
         lines.append(f"look at this machine's {', '.join(can.system.read)}")
+    if can.mcp.call:
+        lines += _tool(can.mcp.call)
     return lines or [NOTHING]
+
+
+def _tool(tool: Tool) -> list[str]:
+    """What the owner declared of a tool, which nobody can hold it to."""
+    said = "may change or send something" if tool.acts else "only reads"
+    lines = [f"ask the tool {tool.tool} of the MCP server {tool.server}, outside the sandbox; you declared: it {said}"]
+    for words, targets in (("reads", tool.reads), ("changes", tool.changes), ("speaks to", tool.hosts)):
+        if targets:
+            lines.append(f"you declared: it {words} {', '.join(targets)}")
+    return lines

@@ -28,6 +28,7 @@ from metnos.grimoire.evidence import Baseline, standing_off
 from metnos.grimoire.trace import State
 
 REMEMBER = "remember"  # the tag of what the owner asked to be remembered
+IMPORTANCE = "importance"  # of a payload: what whoever told it said that it is worth
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 400  # of a text: more says nothing more about how new it is
 
@@ -147,7 +148,10 @@ def signature(episode: Episode) -> str:
 
 
 def importance(episode: Episode, outcome: Outcome = NO_OUTCOME, weights: Weights = WEIGHTS) -> float:
-    """What hangs on an episode, from 0 to 1."""
+    """What hangs on an episode, from 0 to 1: what whoever told it said, if they did."""
+    said = episode.payload.get(IMPORTANCE)
+    if isinstance(said, int | float) and not isinstance(said, bool) and math.isfinite(said):
+        return clamp01(said)
     payload, after = episode.payload, outcome_of(episode.payload, outcome)
     state = _text(payload, "state")
     signals = (

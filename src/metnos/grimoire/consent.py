@@ -13,6 +13,7 @@ import re
 
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Fact
+from metnos.grimoire.fact_rules import is_strangers
 from metnos.grimoire.strings import strings
 
 PERSONAL = frozenset(
@@ -63,6 +64,12 @@ def needs_consent(fact: Fact) -> bool:
     of_tools = _EXECUTOR.fullmatch(fact.subject) is not None or _EXECUTOR.fullmatch(fact.domain) is not None
     said = "\n".join([fact.text, fact.subject, fact.value, *list(strings(fact.data, keys=False))[:_PARTS]])
     return about_people(said, of_tools=of_tools)
+
+
+def waits(fact: Fact) -> bool:
+    """Whether a quarantined fact waits for the owner's consent: not for a contradiction to be settled, and not
+    because of what somebody else said, which is not the owner's to see."""
+    return not fact.contradicts and not is_strangers(fact) and needs_consent(fact)
 
 
 def about_people(text: str, *, of_tools: bool = False) -> bool:

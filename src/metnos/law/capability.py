@@ -17,6 +17,7 @@ class Capability(StrEnum):
     EXECUTOR_CALL = "executor.call"
     MODEL_CHAT = "model.chat"
     SYSTEM_READ = "system.read"
+    MCP_CALL = "mcp.call"
 
     @property
     def meaning(self) -> str:
@@ -31,4 +32,5 @@ _MEANINGS = {
     Capability.EXECUTOR_CALL: "call the other executors it names, which ask for themselves",
     Capability.MODEL_CHAT: "ask a language model",
     Capability.SYSTEM_READ: "look at this machine: its processes, disks and name",
+    Capability.MCP_CALL: "ask the one tool of an MCP server that it names, which runs outside the sandbox",
 }

@@ -307,11 +307,11 @@ class Inbox:
     @contextlib.contextmanager
     def _answer(self, item_id: str, by: Principal, states: tuple[State, ...]) -> Iterator[tuple[Transaction, Item]]:
         """A transaction around a question that may be answered, by someone who may answer it."""
-        if not by.may_answer:
-            raise InboxError(f"{by} may not answer questions", fix="Answer at the terminal or on the web page.")
         self._settle()
         with self._db.write() as tx:
             item = _require(tx, item_id)
+            if not by.may_answer_to(item.asked_by, item.needs_yes):
+                raise InboxError(f"{by} may not answer this", fix="Answer at the terminal or on the web page.")
             if item.state not in states or not item.is_open(self._clock.now()):
                 raise InboxError(f"question {item.id} is {item.state} already", fix="Ask for the act again.")
             yield tx, item

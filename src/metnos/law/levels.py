@@ -2,7 +2,8 @@
 
 Rules: read-only refuses whatever changes something or leaves the home; supervised asks for it, but for the notes and
 reminders that Metnos keeps for the owner; full asks only where a Law does: what leaves the home (Law 0), what cannot be
-taken back (Law 1, twice), and programs, of which nobody can say what they do. A use that is in no row is refused.
+taken back (Law 1, twice), and programs and MCP servers, of which nobody can say what they do. A use that is in no row
+is refused.
 ``docs/policy.md`` shows this table, and a test compares the two.
 """
 
@@ -48,6 +49,7 @@ class Use(StrEnum):
     HOME_CHAT = "model.chat, home"
     OUTSIDE_CHAT = "model.chat, outside"
     SYSTEM = "system.read"
+    MCP = "mcp.call"
     IRREVERSIBLE = "anything irreversible"
 
 
@@ -84,6 +86,7 @@ TABLE = (
     Row(Use.HOME_CHAT, "ask a language model at home", _ALLOW, _ALLOW, _ALLOW),
     Row(Use.OUTSIDE_CHAT, "ask a language model outside the home", _REFUSE, _ASK, _ASK),
     Row(Use.SYSTEM, "look at this machine", _ALLOW, _ALLOW, _ALLOW),
+    Row(Use.MCP, "ask a tool of an MCP server", _REFUSE, _ASK, _ASK),
     Row(Use.IRREVERSIBLE, "anything that cannot be taken back", _REFUSE, _TWICE, _TWICE),
 )
 
@@ -95,6 +98,7 @@ _PLAIN = {
     Capability.SHELL_EXEC: Use.SHELL,
     Capability.EXECUTOR_CALL: Use.CALL,
     Capability.SYSTEM_READ: Use.SYSTEM,
+    Capability.MCP_CALL: Use.MCP,
 }
 
 

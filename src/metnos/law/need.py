@@ -85,6 +85,9 @@ class Need:
                 return f"ask the model {self.target}, {where}"
             case Capability.SYSTEM_READ:
                 return f"look at this machine's {self.target}"
+            case Capability.MCP_CALL:
+                server, _, tool = self.target.partition("/")
+                return f"ask the tool {tool} of the MCP server {server}, outside the sandbox"
 
 
 def place(address: str | Address) -> Place:

@@ -2,8 +2,9 @@
 
 Rules: the level in force is always the lower of the sender's and the owner's own setting, so no channel can raise it.
 Only the owner's own channels may answer the inbox or give grants; what acts by itself (an executor, the night, a birth
-test) and programs that come through the API never may. Does not guarantee that a sender is who they say: that is the
-channel's work, before it makes a `Principal`.
+test) and programs that come through the API never may. An MCP client shows questions to whoever sits before it, and
+nobody can prove that it does: it may answer what it asked for itself and nothing else, if one yes is enough, and no
+more. Does not guarantee that a sender is who they say: that is the channel's work, before it makes a `Principal`.
 """
 
 import os
@@ -19,6 +20,7 @@ class Channel(StrEnum):
     TERMINAL = "terminal"
     WEB = "web"
     API = "api"
+    MCP = "mcp"
     TELEGRAM = "telegram"
     EXECUTOR = "executor"
     NIGHT = "night"
@@ -59,6 +61,12 @@ class Principal:
     def may_answer(self) -> bool:
         """Whether this is the owner speaking: only they answer questions, give grants and lift a halt."""
         return self.known and self.channel in OWNER_CHANNELS and self.level is not Autonomy.READ_ONLY
+
+    def may_answer_to(self, asker: str, yeses: int) -> bool:
+        """Whether this sender may answer a question that ``asker`` put and that needs so many yeses."""
+        if self.channel is not Channel.MCP:
+            return self.may_answer
+        return self.known and self.level is not Autonomy.READ_ONLY and asker == str(self) and yeses == 1
 
 
 def lower(one: Autonomy, other: Autonomy) -> Autonomy:

@@ -1,5 +1,5 @@
 """The whole schema of law.db, in the order in which it grew. New steps go to the end; see `metnos.store.migrations`."""
 
-from metnos.law import constitution, grants, halt, inbox
+from metnos.law import constitution, grants, halt, inbox, pairing
 
-MIGRATIONS = (*constitution.MIGRATIONS, *grants.MIGRATIONS, *inbox.MIGRATIONS, *halt.MIGRATIONS)
+MIGRATIONS = (*constitution.MIGRATIONS, *grants.MIGRATIONS, *inbox.MIGRATIONS, *halt.MIGRATIONS, *pairing.MIGRATIONS)

@@ -125,6 +125,8 @@ def _calls(manifest: Manifest, used: list[Need], code: Code) -> Iterator[str]:  
 
 def _facts(manifest: Manifest, used: list[Need], code: Code) -> Iterator[str]:  # noqa: ARG001
     can = manifest.capabilities
+    if can.mcp.call:
+        yield "declares mcp.call, which only the owner gives to a tool, by metnos mcp add: remove it"
     if can.model.chat and not _values(used, Kind.MODEL):
         yield "declares model.chat, but the code never calls ctx.chat: remove it"
     asked = _values(used, Kind.SYSTEM)

@@ -47,7 +47,9 @@ def prompt(sketch: Sketch, problem: str = "") -> Prompt:
     wanted = max(_LEAST - sum(not each.broke for each in sketch.need.examples), 1)
     arguments = _object({each.name: _given(each) for each in sketch.parameters})
     row = _object({each.name: _value(each.type) for each in sketch.gives})
-    result = row if sketch.each else {"type": "array", "maxItems": _MOST_ROWS, "items": row}
+    # Who was wrong before gets no way out: a small model likes to expect nothing of everything.
+    rows = {"type": "array", "minItems": 1 if problem else 0, "maxItems": _MOST_ROWS, "items": row}
+    result = row if sketch.each else rows
     case = _object({"arguments": arguments, "result": result})
     schema = _object(
         {

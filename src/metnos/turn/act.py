@@ -176,7 +176,7 @@ def _targets(door: Door, call: Call, item: Item) -> Sequence[Target]:
             found.append((need.capability, str(path.parent if path.is_file() else path), False))
         elif need.capability is Capability.NET_HTTP:
             found.append((need.capability, need.target, need.verb not in ("GET", "HEAD", "OPTIONS")))
-        elif need.capability is Capability.MODEL_CHAT:
+        elif need.capability in (Capability.MODEL_CHAT, Capability.MCP_CALL):
             found.append((need.capability, need.target, False))
     whole = any(capability in PATHS and target in broad for capability, target, _ in found)
     return () if whole else tuple(dict.fromkeys(found))

@@ -107,6 +107,10 @@ class Context:
         """Facts about the machine: ``processes``, ``disks`` or ``host``."""
         return self._ask("system", {"what": what})
 
+    def mcp(self, args: dict[str, Any]) -> Any:
+        """What the one tool of an MCP server that the manifest names answers: its ``entries``, or ``failed`` and why."""
+        return self._ask("mcp", {"args": args})
+
     def failure(self, item: Any, kind: str, message: str) -> dict[str, Any]:
         """One item that failed, for the list of failures."""
         return {"item": item, "kind": kind, "message": message}

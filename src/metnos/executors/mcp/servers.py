@@ -1,0 +1,142 @@
+"""MCP servers that the owner added: what is started or spoken to, kept in ``mcp.json`` of the workspace.
+
+Rules: no secret stands here, only where it is (``env:NAME``, ``keyring:NAME``, ``file:NAME``). The digest of a server
+stands in the signed manifest of every executor that was made of its tools: whoever changes this file can make calls be
+refused, and cannot have another program started. It is over the words of the command; the program behind them is not
+looked at, and may change.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from metnos.core import files
+from metnos.core.canon import Json, canonical_json, sha256_hex
+from metnos.core.errors import ExecutorError, UsageError
+from metnos.law.need import Place, host_name, place_of_host
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_SECRET = re.compile(r"(env|keyring|file):[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+_WORDS, _LONGEST = 64, 4096  # of a command, and characters of one of them
+_MOST = 64  # servers
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server: a command that is started for each call, or an address. ``env`` and ``key`` say where secrets are."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
+
+    @property
+    def digest(self) -> str:
+        """What the owner agreed to have started or spoken to."""
+        return sha256_hex(canonical_json(self.data()))
+
+    @property
+    def host(self) -> str:
+        """Where it is; empty for a command."""
+        return host_name(urlsplit(self.url).hostname or "") if self.url else ""
+
+    def data(self) -> dict[str, Json]:
+        return {
+            "name": self.name,
+            "command": list(self.command),
+            "url": self.url,
+            "env": dict(self.env),
+            "key": self.key,
+        }
+
+
+def checked(server: Server) -> Server:
+    """The server, if it can be one."""
+    if not _NAME.fullmatch(server.name):
+        raise UsageError(f"{server.name!r} is no name for a server", fix="Small letters, digits and dashes.")
+    if bool(server.command) == bool(server.url):
+        raise UsageError(
+            "a server is a command or an address", fix="metnos mcp add NAME -- COMMAND ..., or --url ADDRESS"
+        )
+    if len(server.command) > _WORDS or any("\0" in word or len(word) > _LONGEST for word in server.command):
+        raise UsageError("that command is too long, or is no text", fix="Put it into a script.")
+    if server.command and not server.command[0]:
+        raise UsageError("the command is empty", fix="metnos mcp add NAME -- COMMAND ...")
+    if server.url:
+        _check_url(server.url)
+    for variable, place in server.env.items():
+        if not _VARIABLE.fullmatch(variable) or not _SECRET.fullmatch(place):
+            raise UsageError(
+                f"{variable}: a variable is given by where its value is",
+                fix="--env NAME=env:OTHER, NAME=keyring:NAME or NAME=file:NAME (metnos model key NAME stores one)",
+            )
+    if server.key and not _SECRET.fullmatch(server.key):
+        raise UsageError("a key is given by where it is", fix="--key env:NAME, keyring:NAME or file:NAME")
+    return server
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username and url.isprintable()
+    except ValueError:
+        sound = False
+    if not sound or len(url) > _LONGEST or " " in url:
+        raise UsageError("that is no address of a server", fix="Such as https://example.org/mcp, without a password.")
+    if place_of_host(host_name(parts.hostname or "")) is Place.NEVER:
+        raise UsageError("that is an address that nothing may speak to", fix="Use another.")
+
+
+class Servers:
+    """All servers of one workspace."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def all(self) -> dict[str, Server]:
+        """Every server by name."""
+        try:
+            found = json.loads(self._path.read_bytes())
+            return {name: checked(_server(name, each)) for name, each in sorted(found["servers"].items())}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError) as error:
+            raise ExecutorError(
+                f"{self._path} cannot be read as a list of MCP servers", fix="Remove it, and add the servers again."
+            ) from error
+
+    def get(self, name: str) -> Server:
+        found = self.all()
+        if name not in found:
+            known = ", ".join(found) or "none"
+            raise UsageError(f"there is no MCP server {name!r}", fix=f"There are: {known}. Add one: metnos mcp add")
+        return found[name]
+
+    def put(self, server: Server) -> None:
+        found = {**self.all(), checked(server).name: server}
+        if len(found) > _MOST:
+            raise UsageError(f"there are {_MOST} servers already", fix="Remove one: metnos mcp remove NAME")
+        self._write(found)
+
+    def remove(self, name: str) -> None:
+        found = self.all()
+        found.pop(name, None)
+        self._write(found)
+
+    def _write(self, found: Mapping[str, Server]) -> None:
+        data = {"servers": {name: each.data() for name, each in sorted(found.items())}}
+        files.replace(self._path, json.dumps(data, indent=2).encode() + b"\n", mode=files.PRIVATE_FILE)
+
+
+def _server(name: str, data: Mapping[str, Any]) -> Server:
+    command, env = data["command"], data["env"]
+    texts = [*command, data["url"], data["key"], *env, *env.values()]
+    if not isinstance(command, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("not a server")
+    return Server(name, tuple(command), data["url"], dict(env), data["key"])

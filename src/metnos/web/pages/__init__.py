@@ -1,0 +1,1 @@
+"""One module for each page, or for a few that belong together."""

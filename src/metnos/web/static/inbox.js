@@ -1,0 +1,30 @@
+// One question of the inbox: forms that open, the tick before a second yes, and where to go after an answer.
+
+import { sayNext } from "./metnos.js";
+
+const approve = document.getElementById("approve"), seen = document.getElementById("seen");
+seen?.addEventListener("change", () => { approve.disabled = !seen.checked; });
+
+for (const button of document.querySelectorAll("[data-open]")) {
+  button.addEventListener("click", () => {
+    const form = document.getElementById(button.dataset.open);
+    form.hidden = !form.hidden;
+    button.setAttribute("aria-expanded", !form.hidden);
+    if (!form.hidden) form.querySelector("textarea").focus();
+  });
+}
+
+approve?.addEventListener("metnos:done", (event) => {
+  event.preventDefault();
+  const { state, said, run } = event.detail;
+  if (said) sayNext(said);
+  if (run) location.assign(`/?run=${encodeURIComponent(run)}`);
+  else if (state === "waiting") location.reload();
+  else location.assign("/inbox");
+});
+
+document.getElementById("editing")?.addEventListener("metnos:done", (event) => {
+  event.preventDefault();
+  sayNext("This is a new question now.");
+  location.assign(`/inbox/${encodeURIComponent(event.detail.id)}`);
+});
