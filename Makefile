@@ -15,9 +15,9 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-run: ## install what is needed and start Metnos; ARGS="doctor" passes a command through
+run: ## install what is needed, start Metnos and print the link to its page; ARGS="doctor" runs a command instead
 	@sh tools/setup.sh run
-	@$(BIN)/metnos $(ARGS)
+	@$(BIN)/metnos $(or $(ARGS),open)
 
 test: ## the whole suite: linters, types, layers, sizes, every test, coverage
 	@sh tools/setup.sh dev

@@ -94,7 +94,7 @@ def test_what_is_no_name_is_refused_with_what_would_be(graph: Mnestome, name: st
 
 def test_in_a_workspace_it_is_the_workspace_s_own(opened: App, workspace: Workspace, clock: MovableClock) -> None:
     with Mnestome(workspace.root, clock=clock) as graph:
-        made = graph.passing("find_files", "hash_files")
+        made = graph.passing("fetch_feeds", "rank_items")
         assert not (workspace.root / "mnest.sqlite").exists()
         assert graph.mnest(made.id).uses == 1
         clock.move(timedelta(days=1))

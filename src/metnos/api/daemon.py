@@ -7,7 +7,7 @@ by a signal, by a client, or because its workspace is not there any more. Logs s
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from metnos.api.wire import VERSION, Message
 from metnos.app import App
 from metnos.app import night as building
 from metnos.core.clock import Clock, to_text
+from metnos.core.errors import MetnosError
 from metnos.core.workspace import Workspace
 from metnos.night.jobs import Night
 from metnos.night.notices import Notices
@@ -57,6 +58,19 @@ class Household:
         self.app.close()
 
 
+class Face(Protocol):
+    """Something else than the socket through which others come in. What it begins goes by the `Counter`'s rules."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    @property
+    def told(self) -> Message:
+        """What the daemon says of it in its status."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long the end may take, in seconds: for turns to finish, to be cancelled, and for the job that runs."""
@@ -76,6 +90,7 @@ class Daemon:
         clock: Clock,
         log: Callable[[str], None],
         patience: Patience | None = None,
+        faces: Callable[[Counter], Sequence[Face]] = lambda _counter: (),
     ) -> None:
         self._workspace = workspace
         self._clock = clock
@@ -96,6 +111,8 @@ class Daemon:
             slots=Slots(),
         )
         self._server: Server | None = None
+        self._make_faces = faces
+        self._faces: list[Face] = []
 
     def stop(self) -> None:
         """End, from any thread or a signal."""
@@ -121,6 +138,7 @@ class Daemon:
         self._server = server = Server(door, self._counter, held.still_ours)
         try:
             self._watch.start()
+            self._show_faces()
             self._log(f"serving {self._workspace.root} (process {os.getpid()}); Ctrl-C ends it")
             server.run()
         finally:
@@ -128,11 +146,23 @@ class Daemon:
                 (self._workspace.run / lock.SOCKET).unlink(missing_ok=True)
             door.close()
             self._log("ending: nobody comes in any more")
+            for face in self._faces:
+                face.stop()
             self._watch.stop(0)  # no other job begins
             if not server.see_out(self._patience.grace_s, self._keeper.close, self._patience.cancel_s):
                 self._log("a turn did not end in time; it will be found as interrupted")
             if not self._watch.stop(self._patience.job_s):
                 self._log("a job did not end in time; it will be found as interrupted")
+
+    def _show_faces(self) -> None:
+        """Open the other ways in. One that cannot be opened keeps nobody from using the rest."""
+        for face in self._make_faces(self._counter):
+            try:
+                face.start()
+            except MetnosError as error:
+                self._log(f"{error.what}. {error.fix}")
+            else:
+                self._faces.append(face)
 
     def _tick(self, stop: Callable[[], bool]) -> float:
         with self._keeper.lease() as opened:
@@ -155,4 +185,5 @@ class Daemon:
             "waiting": self._counter.slots.waiting,
             "next": to_text(coming),
             "unseen": unseen,
+            **{name: value for face in self._faces for name, value in face.told.items()},
         }

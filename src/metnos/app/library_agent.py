@@ -15,24 +15,30 @@ Does not go through a running daemon: it works beside it, in this process.
 """
 
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metnos.app.house import App
 from metnos.app.library_memory import Grimoire
 from metnos.app.library_mnestome import Mnestome
 from metnos.app.library_records import Answer, Step
 from metnos.app.whole import found
+from metnos.core import files
 from metnos.core.clock import Clock, SystemClock
-from metnos.core.errors import UsageError, WorkspaceError
+from metnos.core.errors import ExecutorError, MetnosError, UsageError, WorkspaceError
 from metnos.core.ids import UlidMaker
 from metnos.core.settings import find_workspace
+from metnos.executors.call import Call
 from metnos.law.principal import Principal, at_terminal
 from metnos.turn.events import Answer as Said
 from metnos.turn.events import Answered, Event, Wanted
+
+if TYPE_CHECKING:
+    from metnos.turn.act import Ended
 
 Approve = Callable[[Wanted], "bool | str | None"]
 OnEvent = Callable[[Event], object]
@@ -109,11 +115,61 @@ class Agent:
         request = turns.request(
             text,
             principal=self.principal,
-            cwd=Path.cwd() if cwd is None else Path(cwd).absolute(),
+            cwd=_folder(cwd),
             conversation=conversation or self._conversation,
             dry_run=dry_run,
         )
         return Turning(turns.run(request), approve)
+
+    def run(
+        self,
+        executor: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        approve: Approve | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+    ) -> Step:
+        """Run one executor with these arguments, through the same door; how it ended. Nothing is learnt from it."""
+        from metnos.turn.act import act
+
+        call = Call(executor, dict(args or {}), self.principal, _folder(cwd), now=self.app.clock.now())
+        acting = act(self.app.door, call, 1, 1, dry_run=False)
+        said: Said | None = None
+        while True:
+            try:
+                event = acting.send(said)
+            except StopIteration as stop:
+                return _step_of(call, stop.value)
+            said = _said(approve, event) if isinstance(event, Wanted) else None
+
+    def adopt(self, folder: str | os.PathLike[str], *, reason: str = "signed by the owner") -> list[str]:
+        """Take in an executor of one's own: a folder of its name with ``manifest.toml``, ``executor.py`` and
+        ``tests.toml``. Its code is checked and its tests are run in the sandbox; then it is signed and can be used.
+        Returns what it passed; raises `MetnosError` if it did not."""
+        from metnos.executors import adopt, folder as folders
+
+        self._refuse_guest()
+        source, catalog = Path(folder).absolute(), self.app.catalog
+        name, target = source.name, catalog.folder_of(source.name)
+        if target.exists():
+            raise UsageError(f"there is an executor {name!r} already", fix="Choose another name.")
+        target.mkdir(mode=files.PRIVATE_FOLDER)
+        try:
+            for file in folders.SIGNED:
+                files.create(target / file, (source / file).read_bytes(), mode=files.PRIVATE_FILE)
+            draft = adopt.draft(catalog, name)
+            steps = list(adopt.examine(draft, self.app.pool, self.app.settings.executors))
+            wrong = next((step for step in steps if step.problem), None)
+            if wrong is not None:
+                raise ExecutorError(f"{name} does not pass: {wrong.name}: {wrong.problem}", fix="docs/executors.md")
+            catalog.sign(name, reason, expected=draft.digest)
+        except OSError as error:
+            shutil.rmtree(target, ignore_errors=True)
+            raise ExecutorError(f"{source} cannot be read: {error.strerror}", fix="docs/executors.md") from error
+        except MetnosError:
+            shutil.rmtree(target, ignore_errors=True)
+            raise
+        return [step.name for step in steps]
 
     def _answer(self, ended: Answered, asked: list[str]) -> Answer:
         trace = self.app.medium.load(ended.turn)
@@ -201,6 +257,19 @@ class Turning(Iterator[Event]):
     def close(self) -> None:
         """Cancel it, if it goes on: what was done until then is recorded."""
         self._turn.close()
+
+
+def _folder(cwd: str | os.PathLike[str] | None) -> Path:
+    return Path.cwd() if cwd is None else Path(cwd).absolute()
+
+
+def _step_of(call: Call, ended: "Ended") -> Step:
+    done = ended.outcome
+    message = ended.message or (done.message if done else "")
+    if ended.item and done is None:
+        message = f"{message} (it waits: metnos inbox approve {ended.item})"
+    ok, reply, action = (done.ok, dict(done.reply), done.action) if done else (False, {}, "")
+    return Step(call.name, ok, message, dict(call.args), reply, action)
 
 
 def _said(approve: Approve | None, wanted: Wanted) -> Said:

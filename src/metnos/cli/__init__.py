@@ -25,6 +25,7 @@ FINE, FAILED, WRONG_USAGE, WAITS, INTERRUPTED = 0, 1, 2, 3, 130
 
 # Name: where the command is, and what it does in a few words.
 COMMANDS = {
+    "open": ("metnos.cli.opening_page:open_", "Open the web page; starts Metnos if it does not run."),
     "ask": ("metnos.cli.ask:ask", "Ask for something in your own words, once."),
     "why": ("metnos.cli.why:why", "See how an answer came about: path, candidates, permits, costs."),
     "turns": ("metnos.cli.turns:turns", "List and show what was asked and done."),
@@ -39,7 +40,10 @@ COMMANDS = {
     "undo": ("metnos.cli.undo:undo", "Take back what was done to files."),
     "redo": ("metnos.cli.undo:redo", "Do again what was undone."),
     "model": ("metnos.cli.model:model", "Find, fetch, choose and test language models."),
+    "device": ("metnos.cli.device:device", "Let browsers, programs and messengers in, and end them."),
+    "mcp": ("metnos.cli.mcp:mcp", "Serve MCP clients, and use tools of MCP servers."),
     "serve": ("metnos.cli.serve:serve", "Keep Metnos running: warm, reminding, working at night."),
+    "telegram": ("metnos.cli.telegram:telegram", "Talk to Metnos through a Telegram bot of your own."),
     "jobs": ("metnos.cli.jobs:jobs", "See and run what Metnos does by itself."),
     "mnestome": ("metnos.cli.mnestome:mnestome", "See what works together, what fades, and what was wished for."),
     "ager": ("metnos.cli.ager:ager", "Let the mnestome age."),

@@ -18,6 +18,7 @@ from metnos.core.records import Level
 
 _NEXT = (
     ("metnos", "talk to it, on a terminal"),
+    ("metnos open", "see its web page"),
     ('metnos ask "how full are the disks?"', "ask for one thing, in your own words"),
     ("metnos executor list", "see what Metnos can do"),
     ("metnos inbox list", "answer what waits for your yes"),
@@ -36,24 +37,34 @@ def home(choice: Choice) -> int:
     talks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if talks and workspace.exists():
         return _talk(choice)
-    click.secho(f"Metnos {__version__}", bold=True)
-    if not workspace.exists():
-        click.echo(f"First start: making a workspace at {workspace.root}")
-        app.found(workspace)
-    click.echo("Checking that everything is well ...\n")
-    checks = []
-    for check in app.examine(workspace):
-        checks.append(check)
-        if check.level is not Level.GREEN:
-            print_check(check, len(check.name))
-    click.echo(f" {summary(checks)}\n")
-    if any(check.level is Level.RED for check in checks):
+    if not first_screen(choice):
         return FAILED
-    _show_laws(choice)
     if not talks:
         _show_next()
     _show_path()
     return _talk(choice) if talks else FINE
+
+
+def first_screen(choice: Choice, *, quiet: bool = False) -> bool:
+    """Make the workspace if there is none, check it, and show the Laws; whether all is well enough to go on."""
+    workspace = choice.workspace()
+    say = (lambda *_, **__: None) if quiet else click.secho
+    say(f"Metnos {__version__}", bold=True)
+    if not workspace.exists():
+        say(f"First start: making a workspace at {workspace.root}")
+        app.found(workspace)
+    say("Checking that everything is well ...\n")
+    checks = []
+    for check in app.examine(workspace):
+        checks.append(check)
+        if check.level is not Level.GREEN and not quiet:
+            print_check(check, len(check.name))
+    say(f" {summary(checks)}\n")
+    if any(check.level is Level.RED for check in checks):
+        return False
+    if not quiet:
+        _show_laws(choice)
+    return True
 
 
 def _talk(choice: Choice) -> int:

@@ -38,11 +38,18 @@ def _serve(choice: Choice) -> int:
     from metnos.api.daemon import Daemon, Household  # heavy, and --status does not need it
     from metnos.app import App
     from metnos.app.house import refuse_missing
+    from metnos.cli.faces import faces
     from metnos.core.clock import SystemClock
 
     workspace, clock = choice.workspace(), SystemClock()
     refuse_missing(workspace)
-    daemon = Daemon(workspace, lambda: Household(App.open(workspace, clock), log), clock, log)
+    daemon = Daemon(
+        workspace,
+        lambda: Household(App.open(workspace, clock), log),
+        clock,
+        log,
+        faces=lambda counter: faces(counter, workspace, clock, log),
+    )
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: daemon.stop())
     daemon.run()

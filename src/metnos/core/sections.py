@@ -10,7 +10,7 @@ from pydantic import Field
 
 from metnos.core.section import Section
 from metnos.core.sections_models import EmbedSettings, ModelsSettings
-from metnos.core.sections_outward import LogSettings, OtelSettings, TelegramSettings
+from metnos.core.sections_outward import LogSettings, McpSettings, OtelSettings, TelegramSettings, WebSettings
 
 
 class StoreSettings(Section):
@@ -235,8 +235,10 @@ class Sheet(Section):
     night: NightSettings = Field(default_factory=NightSettings, description="The work done while you sleep.")
     mnestome: MnestomeSettings = Field(default_factory=MnestomeSettings, description="Which output fed what.")
     fastpath: FastpathSettings = Field(default_factory=FastpathSettings, description="Shortcuts for what is repeated.")
+    mcp: McpSettings = Field(default_factory=McpSettings, description="Programs that come by MCP.")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="How texts are compared by meaning.")
     models: ModelsSettings = Field(default_factory=ModelsSettings, description="Language models; none is needed.")
+    web: WebSettings = Field(default_factory=WebSettings, description="The web page and the HTTP API.")
     telegram: TelegramSettings = Field(default_factory=TelegramSettings, description="A bot of your own.")
     log: LogSettings = Field(default_factory=LogSettings, description="What the daemon writes down.")
     otel: OtelSettings = Field(default_factory=OtelSettings, description="Figures for a collector of your own.")

@@ -10,6 +10,31 @@ from metnos.core.section import Section
 _ADDRESS = r"https?://[^\s/?#@]+(/[^\s@]*)?"
 
 
+class WebSettings(Section):
+    enabled: bool = Field(True, description="Whether the daemon serves the web page and the HTTP API.")
+    host: Annotated[str, Field(min_length=1, max_length=255)] = Field(
+        "127.0.0.1", description="The address to listen at. Anything but this machine needs TLS or a proxy with TLS."
+    )
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        8674, description="The port. If it is taken, another one is used. 0: any that is free."
+    )
+    hosts: tuple[str, ...] = Field(
+        (), description="Other names under which a browser may reach it, such as `metnos.home:8443`."
+    )
+    tls_certificate: str = Field("", description="The file with the certificate, for TLS without a proxy.")
+    tls_key: str = Field("", description="The file with the certificate's key.")
+    behind_proxy: bool = Field(False, description="Whether a proxy with TLS stands before it and nobody gets past it.")
+    session_days: Annotated[float, Field(gt=0, le=365)] = Field(
+        30.0, description="For how many days a browser that opened a one-time link stays signed in."
+    )
+    reads_per_s: Annotated[float, Field(gt=0)] = Field(
+        200.0, description="How many pages and answers one device may ask for in a second."
+    )
+    writes_per_s: Annotated[float, Field(gt=0)] = Field(
+        10.0, description="How many changes one device may ask for in a second."
+    )
+
+
 class TelegramSettings(Section):
     enabled: bool = Field(False, description="Whether `metnos serve` speaks to your Telegram bot. See docs/telegram.md.")
     token: str = Field(
@@ -51,4 +76,16 @@ class OtelSettings(Section):
     )
     timeout_s: Annotated[float, Field(gt=0, le=60)] = Field(
         5.0, description="How long the collector may take, in seconds. Turns never wait for it."
+    )
+
+
+class McpSettings(Section):
+    level: Literal["read_only", "supervised"] = Field(
+        "supervised",
+        description="What an MCP client may have done without asking, at most: `read_only` or `supervised`.",
+    )
+    elicit: bool = Field(
+        False,
+        description="Whether an MCP client may show questions to whoever sits before it, and their yes counts: only for"
+        " what this client asked for and what can be taken back. Nobody notices a client that answers by itself.",
     )

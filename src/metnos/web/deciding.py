@@ -95,6 +95,17 @@ class Question:
     field: str = ""
     text: str = ""
 
+    @property
+    def groups(self) -> list[list[Part]]:
+        """The parts as they stand beside one another: short ones together, each other by itself."""
+        found: list[list[Part]] = []
+        for part in self.parts:
+            if found and part.kind == found[-1][-1].kind == "lines":
+                found[-1].append(part)
+            else:
+                found.append([part])
+        return found
+
 
 def question(item: Mapping[str, Any]) -> Question:
     """An answer of ``GET /api/inbox/{id}`` in parts."""

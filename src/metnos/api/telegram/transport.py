@@ -17,6 +17,7 @@ from telegram import Bot
 from telegram.error import BadRequest, Conflict, Forbidden, InvalidToken, NetworkError, TelegramError
 from telegram.request import HTTPXRequest
 
+from metnos.core.errors import DaemonError
 from metnos.core.sections_outward import TelegramSettings
 
 _TOO_MANY = 429
@@ -73,6 +74,22 @@ def open_bot(token: str, settings: TelegramSettings) -> Bot:
         request=_request(settings, 16, _ANSWER_S),
         get_updates_request=_request(settings, 1, settings.poll_s + _ANSWER_S),
     )
+
+
+def meet(token: str, settings: TelegramSettings) -> str:
+    """The name under which Telegram knows the bot. Raises `DaemonError`, without anything of the token."""
+
+    async def ask() -> str:
+        async with open_bot(token, settings) as bot:
+            return bot.username
+
+    try:
+        return asyncio.run(ask())
+    except (TelegramError, OSError) as error:
+        trouble = fault(error).trouble
+    said = {Trouble.TOKEN: "Telegram does not accept the token"}.get(trouble, "Telegram cannot be asked now")
+    fix = "Store the right one: metnos telegram token" if trouble is Trouble.TOKEN else "Try again in a while."
+    raise DaemonError(f"{said} ({trouble})", fix=fix)
 
 
 def fault(error: BaseException) -> Fault:

@@ -30,7 +30,7 @@ let number = 0;
 export function question(run, wanted, fresh) {
   const say = WORDS[wanted.language] ?? WORDS.en, second = wanted.yes > 0, about = say[wanted.about] ? wanted.about : "act";
   const id = `question-${++number}`;
-  const title = make("h3", { id }, second ? say.again : say[about]);
+  const title = make("h2", { id }, second ? say.again : say[about]);
   const tick = second ? make("input", { type: "checkbox", on: { change: () => { yes.disabled = !tick.checked; } } }) : null;
   const yes = make("button", { type: "button", class: "main", disabled: second, on: { click: () => answer("yes") } }, say.yes[about]);
   const no = make("button", { type: "button", on: { click: () => answer("no") } }, say.no[about]);
@@ -49,27 +49,30 @@ export function question(run, wanted, fresh) {
     second ? make("p", { class: "hint" }, `Yes ${wanted.yes} of ${wanted.needs}.`) : null,
     second ? make("label", { class: "check" }, tick, say.seen) : null,
     buttons, left);
-  const clock = fresh && wanted.seconds ? countdown(left, wanted, about === "offer" ? say.drops : say.waits, () => settle(say.over)) : 0;
+  let given = "";
+  const clock = fresh && wanted.seconds ? countdown(left, wanted, about === "offer" ? say.drops : say.waits, settle) : 0;
 
   async function answer(chosen) {
     for (const button of buttons.children) button.disabled = true;
+    given = chosen;
     try {
       await post(`/api/runs/${encodeURIComponent(run)}/answer`, { question: wanted.question, answer: chosen });
-      settle(say.said[chosen]);
+      settle();
     } catch (error) {
+      given = "";
       complain(error);
       for (const button of buttons.children) button.disabled = false;
       if (second) yes.disabled = !tick.checked;
     }
   }
-  function settle(words) {
+  function settle() { // the answer, or that there was none in time: events may come before the answer was confirmed
     clearInterval(clock);
     if (!buttons.isConnected) return;
     const inside = card.contains(document.activeElement);
     title.remove();
     left.remove();
     tick?.closest("label").remove();
-    buttons.replaceWith(make("p", { class: "said" }, words));
+    buttons.replaceWith(make("p", { class: "said" }, say.said[given] ?? say.over));
     card.classList.add("settled");
     if (inside) card.focus({ preventScroll: true });
   }
@@ -78,7 +81,7 @@ export function question(run, wanted, fresh) {
     if (event.key === "y" && !second && buttons.isConnected) { event.preventDefault(); answer("yes"); }
     if (event.key === "n" && buttons.isConnected) { event.preventDefault(); answer("no"); }
   });
-  return { card, settle: () => settle(say.over) };
+  return { card, settle };
 }
 
 function countdown(place, wanted, words, over) {

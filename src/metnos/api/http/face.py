@@ -1,0 +1,153 @@
+"""The HTTP face of a daemon: where it listens, and the thread in which it does.
+
+Rules: it listens on this machine only, unless the owner chose an address and the way to it is encrypted: by a
+certificate, or by a proxy that they vouch for. A port that is taken is no reason to fail: another one is used, and the
+link says which. At the end nobody else comes in, what streams is cut off, and the thread is gone.
+"""
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import socket
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from metnos.api.http.guard import App as Asgi
+from metnos.api.http.guard_rules import Place
+from metnos.core.errors import DaemonError, SettingsError
+from metnos.core.sections_outward import WebSettings
+
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_READY_S = 20.0
+
+
+class HttpFace:
+    """Serves one application."""
+
+    def __init__(self, settings: WebSettings, log: Callable[[str], None]) -> None:
+        refuse_bare(settings)
+        self._settings = settings
+        self._log = log
+        self._door: socket.socket | None = None
+        self._thread: threading.Thread | None = None
+        self._stop: Callable[[], None] = lambda: None
+
+    @property
+    def place(self) -> Place:
+        """The names under which we are reached."""
+        port = self._door.getsockname()[1] if self._door else self._settings.port
+        own = () if is_loopback(self._settings.host) else (_written(self._settings.host),)
+        return Place(port, (*_LOOPBACK, *own, *self._settings.hosts), self.secure)
+
+    @property
+    def secure(self) -> bool:
+        return bool(self._settings.tls_certificate) or self._settings.behind_proxy
+
+    @property
+    def address(self) -> str:
+        """Where the page is, for somebody who sits at this machine."""
+        scheme = "https" if self._settings.tls_certificate else "http"
+        host = "127.0.0.1" if is_loopback(self._settings.host) else _written(self._settings.host)
+        return f"{scheme}://{host}:{self.place.port}"
+
+    def listen(self) -> socket.socket:
+        """Take the port, or another one if it is taken."""
+        self._door = door = _bound(self._settings.host, self._settings.port, self._log)
+        return door
+
+    def start(self, app: Asgi) -> None:
+        """Serve in a thread of its own; returns when it is ready."""
+        import uvicorn  # heavy, and only the daemon needs it
+
+        from metnos.api.http.patience import options
+
+        door = self._door or self.listen()
+        tls = {}
+        if self._settings.tls_certificate:
+            tls = {"ssl_certfile": self._settings.tls_certificate, "ssl_keyfile": self._settings.tls_key}
+        config = uvicorn.Config(app, **options(), proxy_headers=False, timeout_graceful_shutdown=2, **tls)
+        server = uvicorn.Server(config)
+        ready = threading.Event()
+
+        def work() -> None:
+            with asyncio.Runner() as runner:
+                runner.run(_serve(server, door, ready))
+
+        def stop() -> None:
+            server.should_exit = True
+
+        self._stop = stop
+        self._thread = threading.Thread(target=work, name="http", daemon=True)
+        self._thread.start()
+        if not ready.wait(_READY_S):
+            raise DaemonError("the web page did not come up", fix="See what the daemon logged.")
+
+    def stop(self, patience_s: float = 5.0) -> bool:
+        """End; whether it did in time."""
+        self._stop()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join(patience_s)
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+        return thread is None or not thread.is_alive()
+
+
+async def _serve(server: "Server", door: socket.socket, ready: threading.Event) -> None:
+    async def tell() -> None:
+        while not server.started:
+            await asyncio.sleep(0.01)
+        ready.set()
+
+    telling = asyncio.create_task(tell())
+    with contextlib.suppress(asyncio.CancelledError):
+        await server.serve(sockets=[door])
+    telling.cancel()
+
+
+def refuse_bare(settings: WebSettings) -> None:
+    """Raise if others could listen in on the way."""
+    if bool(settings.tls_certificate) != bool(settings.tls_key):
+        raise SettingsError("web.tls_certificate and web.tls_key go together", fix="Set both, or none.")
+    if is_loopback(settings.host) or settings.tls_certificate or settings.behind_proxy:
+        return
+    raise SettingsError(
+        f"web.host is {settings.host}, where others could listen in",
+        fix="Set web.tls_certificate and web.tls_key, or put a proxy with TLS before it and set web.behind_proxy.",
+    )
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _written(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _bound(host: str, port: int, log: Callable[[str], None]) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for wanted in (port, 0):
+        door = socket.socket(family, socket.SOCK_STREAM)
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind((host, wanted))
+        except OSError as error:
+            door.close()
+            if error.errno in (errno.EADDRINUSE, errno.EACCES) and wanted:
+                log(f"port {wanted} cannot be had ({error.strerror}); another one is used")
+                continue
+            raise SettingsError(f"nothing can listen at {host}: {error.strerror}", fix="Change web.host.") from error
+        else:
+            door.listen(256)
+            return door
+    raise DaemonError("no port can be had")

@@ -1,0 +1,1 @@
+"""Metnos as an MCP server: its tools, resources and prompts, for clients that speak the protocol."""

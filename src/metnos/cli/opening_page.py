@@ -1,0 +1,126 @@
+"""``metnos open``: the web page, from nothing to a link.
+
+Rules: makes the workspace if there is none, starts the daemon in the background if none runs, and prints a link that is
+good once and for some minutes. Whoever follows it is signed in as the owner. What the daemon says goes into a file of the
+workspace; if it does not come up, its last words are shown.
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+import click
+
+from metnos import __version__
+from metnos.cli import FAILED, FINE, Choice
+from metnos.cli.home import first_screen
+from metnos.cli.opening import open_app
+from metnos.cli.output import inert, json_option, print_json
+from metnos.core.errors import DaemonError
+from metnos.core.settings import variable
+from metnos.core.workspace import Workspace
+from metnos.law.principal import Autonomy, Channel, at_terminal
+
+LOG = "serve.log"
+_MINUTES = 10.0
+_WAIT_S = 60.0
+_LOOK_S = 0.1
+_LAST_WORDS = 12  # lines
+_NAME = "browser at the terminal"
+
+
+@click.command(name="open")
+@click.option("--no-start", is_flag=True, help="Do not start the daemon if it does not run.")
+@click.option("--no-browser", is_flag=True, help="Only print the link, also where a browser could be opened.")
+@json_option
+@click.pass_obj
+def open_(choice: Choice, no_start: bool, no_browser: bool, as_json: bool) -> int:
+    """Open the web page: starts Metnos in the background and prints a link.
+
+    The link signs one browser in, once, and is good for ten minutes; type the same again for another one. To end what
+    runs in the background: metnos serve --stop.
+    """
+    workspace = choice.workspace()
+    if not workspace.exists() and not first_screen(choice, quiet=as_json):
+        return FAILED
+    address = _address(workspace)
+    if address is None:
+        if no_start:
+            raise DaemonError("Metnos does not run", fix="Start it: metnos open")
+        address = _start(workspace, quiet=as_json)
+    link = f"{address}/enter?key={_code(choice)}"
+    if as_json:
+        print_json({"link": link, "address": address, "minutes": _MINUTES})
+        return FINE
+    click.echo(f"Metnos {__version__} runs in the background; `metnos serve --stop` ends it.")
+    shown = not no_browser and _show(link)
+    click.echo("Your browser opens it. If it does not, follow this link:" if shown else "Follow this link:")
+    click.echo(f"(it signs one browser in, once, within {_MINUTES:.0f} minutes)\n")
+    click.secho(link, fg="cyan", bold=True)
+    return FINE
+
+
+def _code(choice: Choice) -> str:
+    app = open_app(choice)
+    try:
+        days = app.settings.web.session_days
+        return app.pairing.offer(Channel.WEB, Autonomy.FULL, _MINUTES, at_terminal(), name=_NAME, days=days)
+    finally:
+        app.close()
+
+
+def _address(workspace: Workspace) -> str | None:
+    """Where the page of a running daemon is; none if no daemon runs."""
+    from metnos.api.client import connect
+
+    client = connect(workspace)
+    if client is None:
+        return None
+    found = client.status().get("page")
+    if not isinstance(found, str):
+        raise DaemonError(
+            "Metnos runs, and without its page", fix="metnos config set web.enabled true, then: metnos serve --stop"
+        )
+    return found
+
+
+def _start(workspace: Workspace, *, quiet: bool) -> str:
+    """Start the daemon in the background and wait until its page is there."""
+    if not quiet:
+        click.echo("Starting Metnos ...")
+    log = workspace.run / LOG
+    command = [sys.executable, "-m", "metnos", "--workspace", str(workspace.root), "serve"]
+    workspace.run.mkdir(mode=0o700, exist_ok=True)
+    with open(log, "wb", opener=_private) as told:
+        started = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=told, stderr=told, cwd=workspace.root, start_new_session=True
+        )
+    deadline = time.monotonic() + _WAIT_S
+    while time.monotonic() < deadline:
+        try:
+            address = _address(workspace)
+        except DaemonError:
+            address = None  # it is there, and its page not yet
+        if address is not None:
+            return address
+        if started.poll() is not None and _address(workspace) is None:
+            break
+        time.sleep(_LOOK_S)
+    said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LAST_WORDS:]
+    for line in said:
+        click.echo(f"  {inert(line)}", err=True)
+    raise DaemonError("Metnos did not come up", fix=f"See {log}, or run it in the foreground: metnos serve")
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _show(link: str) -> bool:
+    """Open the link in a browser, where there is a screen; whether one was opened."""
+    if not (variable("DISPLAY") or variable("WAYLAND_DISPLAY")):
+        return False
+    import webbrowser  # only where there is a screen
+
+    return webbrowser.open(link)

@@ -1,0 +1,61 @@
+"""Structured logs: one line for each thing that happens, as a sentence with fields or as one JSON object.
+
+Rules: a line holds names, ids, counts and durations, and never what was said; a value is one line and bounded, whatever
+is put in. A log that cannot be written ends nothing. A line that JSON readers get is one object, whatever it says.
+"""
+
+import contextlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from metnos.core.clock import Clock, SystemClock, to_text
+
+Field = str | int | float | bool | None
+
+_LONGEST_EVENT, _LONGEST_VALUE = 500, 200
+_BARE = re.compile(r"[\w.:@/+-]+")
+_KEY = re.compile(r"[a-z][a-z0-9_.]{0,63}")
+
+
+class Log:
+    """Writes lines. Called with a sentence alone it is what plain loggers are. Threads may share it."""
+
+    def __init__(self, write: Callable[[str], None], form: str = "text", clock: Clock | None = None) -> None:
+        self._write = write
+        self._line = as_json if form == "json" else as_text
+        self._clock = clock or SystemClock()
+
+    def __call__(self, event: str, /, **fields: Field) -> None:
+        line = self._line(self._clock.now(), event, {key: value for key, value in fields.items() if _is_known(key, value)})
+        with contextlib.suppress(OSError, ValueError):
+            self._write(line)
+
+
+def as_text(now: datetime, event: str, fields: Mapping[str, Field]) -> str:
+    """``2026-04-21 22:14:00 what happened key=value``, in local time."""
+    told = [f"{key}={_quoted(value)}" for key, value in fields.items()]
+    return " ".join([f"{now.astimezone():%Y-%m-%d %H:%M:%S}", _one_line(event, _LONGEST_EVENT), *told])
+
+
+def as_json(now: datetime, event: str, fields: Mapping[str, Field]) -> str:
+    """``{"ts": …, "event": …, "key": …}``; fields cannot take the place of these two."""
+    plain = {key: _one_line(value, _LONGEST_VALUE) if isinstance(value, str) else value for key, value in fields.items()}
+    return json.dumps(plain | {"ts": to_text(now), "event": _one_line(event, _LONGEST_EVENT)}, allow_nan=False)
+
+
+def _is_known(key: str, value: Field) -> bool:
+    return value is not None and _KEY.fullmatch(key) is not None and (not isinstance(value, float) or value == value)
+
+
+def _quoted(value: Field) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = _one_line(f"{value:g}" if isinstance(value, float) else str(value), _LONGEST_VALUE)
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def _one_line(text: str, most: int) -> str:
+    line = "".join(char if char.isprintable() else " " if char.isspace() else f"\\x{ord(char):02x}" for char in text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"

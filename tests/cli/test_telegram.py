@@ -1,0 +1,63 @@
+"""``metnos telegram``: the token, a code, how things stand."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from api.telegram.double import TOKEN, Double
+from metnos.core.workspace import Workspace
+from support import Ran, kinds, metnos
+
+
+def run(workspace: Workspace, *arguments: str, stdin: str | None = None, **variables: str) -> Ran:
+    return metnos("--workspace", str(workspace.root), "telegram", *arguments, stdin=stdin, **variables)
+
+
+def test_a_token_is_stored_unseen_and_never_shown(workspace: Workspace) -> None:
+    done = run(workspace, "token", stdin=f"{TOKEN}\n")
+    assert (done.code, "file:telegram" in done.out) == (0, True), done
+    kept = workspace.keys / "telegram.token"
+    assert (kept.read_text().strip(), kept.stat().st_mode & 0o777) == (TOKEN, 0o600)
+    assert "telegram token stored" in kinds(workspace)
+    shown = run(workspace, "status")
+    told = run(workspace, "status", "--json")
+    assert all(TOKEN not in each for each in (done.out, done.err, shown.out, shown.err, told.out))
+    assert "Nobody is paired" in shown.out
+    assert json.loads(told.out)["paired"] == []
+
+
+@pytest.mark.parametrize("wrong", ["", "token", "123", f"{TOKEN} {TOKEN}", "1:ü" + "x" * 30])
+def test_what_is_no_token_is_not_stored(workspace: Workspace, wrong: str) -> None:
+    done = run(workspace, "token", stdin=f"{wrong}\n")
+    assert (done.code, "no token of a bot" in done.err) == (2, True), done
+    assert not (workspace.keys / "telegram.token").exists()
+
+
+def test_a_code_is_made_for_a_level(workspace: Workspace) -> None:
+    done = run(workspace, "pair", "--level", "read_only", "--json")
+    made = json.loads(done.out)
+    assert (made["say"], made["level"]) == (f"/pair {made['code']}", "read_only")
+    assert run(workspace, "pair").out.startswith("/pair ")
+    assert run(workspace, "pair", "--minutes", "600").code == 2
+
+
+def test_status_asks_telegram_when_told_to(workspace: Workspace) -> None:
+    double = Double(lambda: datetime.now(UTC))
+    try:
+        at = {"METNOS_TELEGRAM__API_BASE": double.url}
+        missing = run(workspace, "status", "--test", **at)
+        assert (missing.code, "metnos telegram token" in missing.out) == (1, True), missing
+        run(workspace, "token", stdin=f"{TOKEN}\n")
+        assert "@metnos_bot" in run(workspace, "status", "--test", **at).out
+        double.token = "1:other"
+        wrong = run(workspace, "status", "--test", **at)
+        assert (wrong.code, "does not accept" in wrong.out, TOKEN in wrong.out + wrong.err) == (1, True, False), wrong
+    finally:
+        double.close()
+
+
+def test_an_unencrypted_server_elsewhere_is_refused(workspace: Workspace) -> None:
+    run(workspace, "token", stdin=f"{TOKEN}\n")
+    done = run(workspace, "status", METNOS_TELEGRAM__API_BASE="http://telegram.example.org")
+    assert (done.code, "not encrypted" in done.out) == (1, True), done
