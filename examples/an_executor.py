@@ -7,6 +7,7 @@ Works on a scratch workspace, so nothing of yours is touched. Needs Linux with b
 
 import sys
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 from metnos import Agent, MetnosError
@@ -109,8 +110,8 @@ def main(scratch: Path) -> None:
         print(f"Asked in words: {answer.steps[0].executor}: {answer.state}\n{answer.text}")
 
         print("\nWhat the audit says, and nothing of it can be changed unnoticed:")
-        for line in agent.app.audit.tail(4):
-            print(f"    {line.event}")
+        for line in reversed(list(islice(agent.app.audit.newest(), 4))):
+            print(f"    {line.ts}  {line.kind}")
 
 
 if __name__ == "__main__":

@@ -64,8 +64,11 @@ def build(memory: Grimoire, graph: Mnestome) -> Any:
 
 
 TALKS = (
-    ("monday", ("My sister's train arrives on Friday at 18:40.", "The cat is called Ada.")),
-    ("thursday", ("When does the train of my sister arrive?", "What is the cat called?", "What is the capital of Peru?")),
+    ("monday", ("My sister's train arrives on Friday at 18:40.", "The cat is called Biscuit.")),
+    (
+        "thursday",
+        ("When does the train of my sister arrive?", "What is the cat called?", "Who painted the hall?"),
+    ),
 )
 
 

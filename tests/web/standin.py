@@ -112,7 +112,12 @@ class Api:
         yield _data({"event": "StepDone", "number": 1, "executor": "find_files", "ok": True, "message": "", "count": 2,
                      "wall_ms": 12.5, "action": ""})  # fmt: skip
         yield _data({"event": "StepStarted", "number": 2, "of": 2, "executor": "move_files", "title": "to ~/archive"})
-        lines = ["make the folder /home/you/archive", f"move /home/you/{EVIL} to /home/you/archive", "+ added", "- gone"]
+        lines = [
+            "make the folder /home/you/archive",
+            f"move /home/you/{EVIL} to /home/you/archive",
+            "+ added",
+            "- gone",
+        ]
         yield _data({"event": "Wanted", "item": "act", "number": 2, "executor": "move_files", "lines": lines,
                      "title": f"move_files: {EVIL}", "reversal": "moves things; undo moves them back",
                      "why": [["autonomy", "ask", EVIL]], "yes": 0, "needs": 1, "always": f"move_files may: {EVIL}",

@@ -54,7 +54,7 @@ def test_nothing_else_is_served(folder: Path, path: str) -> None:
     browser, _ = client(folder)
     answer = browser.get(path)
     assert answer.status_code == 404
-    assert b"no" != answer.content
+    assert answer.content != b"no"
 
 
 def test_another_content_has_another_address(folder: Path) -> None:

@@ -75,3 +75,16 @@ def test_an_id_stays_in_its_place(path: str) -> None:
 def test_what_is_no_answer_is_raised(answer: Response, status: int, what: str) -> None:
     said = asked(Mirror(answer), "/api/x").json()
     assert (said["status"], said["what"]) == (status, what)
+
+
+def test_a_mistake_that_the_api_told_is_an_answer_and_one_that_it_did_not_is_none() -> None:
+    class Broken(Mirror):
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            if self.answer is not None:
+                await self.answer(scope, receive, send)
+            raise RuntimeError("a mistake")
+
+    told = JSONResponse({"error": {"type": "MetnosError", "what": "a mistake in Metnos", "fix": ""}}, 500)
+    assert asked(Broken(told), "/api/x").json()["what"] == "a mistake in Metnos"
+    with pytest.raises(RuntimeError):
+        asked(Broken(), "/api/x")

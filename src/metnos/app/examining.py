@@ -1,5 +1,6 @@
 """The doctor: every check of a workspace and of what it stands on."""
 
+import contextlib
 import platform
 import shutil
 import sys
@@ -66,11 +67,12 @@ def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
         name = {KeyFileError: "keys", ConstitutionError: "constitution"}.get(type(error), "records")
         yield Check.red(name, error.what, error.fix)
         return
-    yield _check_constitution(app)
-    yield _check_audit(app)
-    yield _check_executors(app)
-    yield _check_mnestome(app)
-    yield _check_telos(app)
+    with contextlib.closing(app):  # a daemon is examined more than once
+        yield _check_constitution(app)
+        yield _check_audit(app)
+        yield _check_executors(app)
+        yield _check_mnestome(app)
+        yield _check_telos(app)
 
 
 def _check_constitution(app: App) -> Check:

@@ -146,7 +146,8 @@ class Agent:
         """Take in an executor of one's own: a folder of its name with ``manifest.toml``, ``executor.py`` and
         ``tests.toml``. Its code is checked and its tests are run in the sandbox; then it is signed and can be used.
         Returns what it passed; raises `MetnosError` if it did not."""
-        from metnos.executors import adopt, folder as folders
+        from metnos.executors import adopt
+        from metnos.executors import folder as folders
 
         self._refuse_guest()
         source, catalog = Path(folder).absolute(), self.app.catalog

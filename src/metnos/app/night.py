@@ -1,17 +1,19 @@
 """The night of a workspace: which jobs there are, in which order, and what they work with."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from metnos.app import ageing, critic, introspecting, learning, paths, remembering, selecting, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
+from metnos.core.clock import to_text
 from metnos.night import backups, desktop, reminders
-from metnos.night.jobs import Done, Job, Night, Parts, Watcher
+from metnos.night.jobs import Done, Job, Night, Outlook, Parts, Watcher
 from metnos.night.notices import News, Notice, Notices
-from metnos.night.records import Runs
+from metnos.night.records import Run, Runs
 from metnos.night.schedule import read_hour
 
 USES_DAYS = 400  # a year and a bit: what an executor did last season still counts when this one is judged
@@ -125,3 +127,23 @@ def _backup(app: App) -> Done:
 
 def _show(notices: Sequence[Notice]) -> None:
     desktop.show(notices, desktop.find())
+
+
+# -- for whoever shows it
+
+
+def outlook_data(each: Outlook) -> dict[str, Any]:
+    """How a job stands, for JSON."""
+    return {
+        "job": each.job.name,
+        "what": each.job.what,
+        "verdict": each.verdict,
+        "next": to_text(each.next),
+        "last": run_data(each.last) if each.last else None,
+    }
+
+
+def run_data(run: Run) -> dict[str, Any]:
+    """A run of a job, for JSON."""
+    ended = to_text(run.ended) if run.ended else None
+    return asdict(run) | {"night": run.night.isoformat(), "started": to_text(run.started), "ended": ended}

@@ -8,7 +8,7 @@ between two looks the oldest are passed over, and it says so. Nothing of the tel
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from metnos.app import observing_rules as rules
 from metnos.core.errors import MetnosError
@@ -22,18 +22,27 @@ if TYPE_CHECKING:
     from metnos.app.otel import Collector
 
 _MOST = 64  # turns at a look
-_LOOK_S = 60.0  # at the latest: another process may have run a turn
+_LOOK_S = 5.0  # between two looks: one that finds nothing costs next to nothing
 
-Lease = Callable[[], AbstractContextManager["App"]]
+
+class Home(Protocol):
+    """An open workspace, as the daemon leases it."""
+
+    @property
+    def app(self) -> "App": ...
+
+
+Lease = Callable[[], AbstractContextManager[Home]]
 
 
 class Observer:
-    """Tells of turns. ``wake`` it when one has ended."""
+    """Tells of turns. Looks every few seconds; ``wake`` has it look at once."""
 
     def __init__(self, lease: Lease, log: Log) -> None:
         self._lease = lease
         self._log = log
-        self._known: set[str] | None = None  # the newest turns, as it last saw them
+        self._known: set[str] = set()  # the newest turns, as it last saw them
+        self._last = -1  # the number of the newest; -1: it never looked
         self._collector: tuple[OtelSettings, Collector] | None = None
         self._trouble = ""
         self._bell = threading.Event()
@@ -48,17 +57,24 @@ class Observer:
     def wake(self) -> None:
         self._bell.set()
 
-    def stop(self, patience_s: float) -> bool:
-        """Look a last time, and end. Whether it ended in time: a collector that does not answer is left behind."""
+    def stop(self, patience_s: float = 2.0) -> None:
+        """Look a last time, and end. A collector that does not answer is left behind."""
         self._over.set()
         self._bell.set()
         if self._thread.is_alive():
             self._thread.join(patience_s)
-        return not self._thread.is_alive()
+        if self._thread.is_alive():
+            self._log("the collector was not waited for")
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """For the daemon's status: nothing, unless something is wrong."""
+        return {"telemetry": self._trouble} if self._trouble else {}
 
     def look(self) -> int:
         """Tell of the turns that ended since the last look; how many."""
-        with self._lease() as app:
+        with self._lease() as home:
+            app = home.app
             fresh = self._fresh(app)
             if not fresh:
                 return 0
@@ -73,19 +89,20 @@ class Observer:
     # -- inside
 
     def _begin(self) -> None:
-        with self._lease() as app:
-            self._known = {each.id for each in app.medium.newest(_MOST)}
+        with self._lease() as home:
+            self._fresh(home.app)
 
     def _fresh(self, app: "App") -> list[str]:
-        """The turns that were not there at the last look, the oldest first."""
-        if self._known is None:
-            self._begin()
+        """The turns that were not there at the last look, the oldest first; at the first look none is new."""
+        row = app.medium.db.first("SELECT max(seq) FROM turns")
+        last, first = int(row[0] or 0) if row else 0, self._last < 0
+        if last == self._last:
             return []
         newest = [each.id for each in app.medium.newest(_MOST)]
-        fresh = [turn for turn in newest if turn not in self._known]
-        if self._known and len(fresh) == _MOST:
+        fresh = [] if first else [turn for turn in newest if turn not in self._known]
+        if len(fresh) == _MOST:
             self._log("more turns ended than were looked at", most=_MOST)
-        self._known = set(newest) if newest else self._known
+        self._known, self._last = set(newest), last
         return fresh[::-1]
 
     def _send(self, settings: OtelSettings, traces: list[Trace], provider: str, key: Callable[[], str]) -> None:
@@ -95,9 +112,7 @@ class Observer:
             if self._collector is not None:
                 self._collector[1].close()
             self._collector = (settings, Collector(settings.endpoint, settings.timeout_s, key()))
-        turns = [
-            (trace.id, rules.spans(trace, provider), list(rules.points(trace, provider))) for trace in traces
-        ]
+        turns = [(trace.id, rules.spans(trace, provider), list(rules.points(trace, provider))) for trace in traces]
         taken = self._collector[1].send(turns)
         self._say("" if taken else "the collector takes no telemetry")
 

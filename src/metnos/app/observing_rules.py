@@ -22,7 +22,12 @@ from metnos.grimoire.trace import ModelCall, State, StepTrace, Trace
 Value = str | int | float | bool
 
 DURATION, TOKENS = "gen_ai.client.operation.duration", "gen_ai.client.token.usage"
-TURN, HITS, RUNS, RUN = "metnos.turn.duration", "metnos.fast_path.hits", "metnos.executor.runs", "metnos.executor.duration"
+TURN, HITS, RUNS, RUN = (
+    "metnos.turn.duration",
+    "metnos.fast_path.hits",
+    "metnos.executor.runs",
+    "metnos.executor.duration",
+)
 ROOT, PLAN = "turn", "plan"  # keys of spans that have children
 
 _FAILED = frozenset({State.FAILED, State.INTERRUPTED})
@@ -64,9 +69,9 @@ def spans(trace: Trace, provider: str) -> list[Span]:
     children: list[Span] = []
     if trace.plan:
         children.append(Span(PLAN, ROOT, "plan", begin, at, _plan(trace)))
-    for step in trace.steps:
+    for place, step in enumerate(trace.steps, start=1):
         end = at + _ns(step.wall_ms)
-        children.append(_step(trace, step, at, end))
+        children.append(Span(f"step {place}", ROOT, f"execute_tool {step.executor}", at, end, *_step(trace, step)))
         at = end
     calls = list(_chats(trace, children, begin, provider))
     end = max([_nanoseconds(trace.closed), begin, *(each.end for each in (*children, *calls))])
@@ -143,7 +148,8 @@ def _plan(trace: Trace) -> dict[str, Value]:
     }
 
 
-def _step(trace: Trace, step: StepTrace, begin: int, end: int) -> Span:
+def _step(trace: Trace, step: StepTrace) -> tuple[dict[str, Value], str]:
+    """What is told of a step, and how it failed if it did."""
     permit = next((each for each in trace.permits if each.get("step") == step.number), {})
     # A reason begins with the rule that decided; what follows are words, and they stay here.
     rule = str(permit.get("because", "")).partition(":")[0] if permit.get("permit") else ""
@@ -159,7 +165,7 @@ def _step(trace: Trace, step: StepTrace, begin: int, end: int) -> Span:
         "metnos.permit": _word(rule) if rule else "none",
         "metnos.step.asked": bool(step.item),
     }
-    return Span(f"step {step.number}", ROOT, f"execute_tool {step.executor}", begin, end, told, _word(step.kind))
+    return told, _word(step.kind)
 
 
 def _chats(trace: Trace, children: list[Span], begin: int, provider: str) -> Iterator[Span]:
@@ -185,7 +191,8 @@ def _parent(trace: Trace, call: ModelCall, known: dict[str, Span]) -> str:
     if call.purpose in _PLANNING and PLAN in known:
         return PLAN
     asker = call.purpose.removeprefix(_ASKED_BY)
-    return next((f"step {step.number}" for step in trace.steps if step.executor == asker), ROOT)
+    places = enumerate(trace.steps, start=1)
+    return next((f"step {place}" for place, step in places if step.executor == asker), ROOT)
 
 
 def _chat(call: ModelCall, provider: str) -> dict[str, Value]:

@@ -111,9 +111,7 @@ def _parts(endpoint: str, timeout_s: float, headers: Mapping[str, str]) -> tuple
 
     _hush()
     ended: list[ReadableSpan] = []
-    resource = Resource(
-        {"service.name": "metnos", "service.version": __version__, "service.instance.id": str(uuid4())}
-    )
+    resource = Resource({"service.name": "metnos", "service.version": __version__, "service.instance.id": str(uuid4())})
     ids = Ids()
     tracing = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, id_generator=ids)
     tracing.add_span_processor(Ended())

@@ -44,6 +44,7 @@ COMMANDS = {
     "mcp": ("metnos.cli.mcp:mcp", "Serve MCP clients, and use tools of MCP servers."),
     "serve": ("metnos.cli.serve:serve", "Keep Metnos running: warm, reminding, working at night."),
     "telegram": ("metnos.cli.telegram:telegram", "Talk to Metnos through a Telegram bot of your own."),
+    "service": ("metnos.cli.service:service", "Have systemd keep Metnos running."),
     "jobs": ("metnos.cli.jobs:jobs", "See and run what Metnos does by itself."),
     "mnestome": ("metnos.cli.mnestome:mnestome", "See what works together, what fades, and what was wished for."),
     "ager": ("metnos.cli.ager:ager", "Let the mnestome age."),

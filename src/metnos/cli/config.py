@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from metnos.app.adjusting import value_of
 from metnos.cli import Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import json_option, note, print_json, print_table
@@ -24,7 +25,7 @@ def show(choice: Choice, key: str | None, as_json: bool) -> None:
     """Show every setting in force and where it comes from, or the value of one KEY."""
     loaded = settings.load(choice.workspace().settings)
     wanted = [settings.require_key(key)] if key else list(settings.keys())
-    rows = [(each.name, _value(loaded.settings, each.name), loaded.origin(each.name)) for each in wanted]
+    rows = [(each.name, value_of(loaded.settings, each.name), loaded.origin(each.name)) for each in wanted]
     if as_json:
         print_json([{"key": name, "value": value, "origin": origin} for name, value, origin in rows])
     elif key:
@@ -55,12 +56,6 @@ def set_(choice: Choice, key: str, value: str) -> None:
 def path(choice: Choice) -> None:
     """Print where the settings file is."""
     click.echo(choice.workspace().settings)
-
-
-def _value(sheet: Any, name: str) -> Any:
-    for part in name.split("."):
-        sheet = getattr(sheet, part)
-    return sheet
 
 
 def _text(value: Any) -> str:

@@ -9,6 +9,7 @@ import click
 
 from metnos.app import App
 from metnos.app import explaining as fast
+from metnos.app.reasons import FAST as WORDS
 from metnos.cli import Choice
 from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
@@ -19,12 +20,6 @@ from metnos.fastpath.log import Event, Log
 from metnos.fastpath.records import FastPath, State
 from metnos.law.principal import at_terminal
 
-WORDS: dict[str, str] = {  # what a path does in each state, and what the state is called
-    State.CANDIDATE: "was seen too rarely (candidate)",
-    State.SHADOW: "only watches (shadow)",
-    State.ACTIVE: "answers (active)",
-    State.DEMOTED: "is switched off (demoted)",
-}
 _STATES = {
     State.CANDIDATE: "seen, but not three times yet; it says and does nothing",
     State.SHADOW: "it guesses in silence while every request is planned as usual, to see whether it guesses right",

@@ -5,22 +5,21 @@ from typing import Any
 
 import click
 
-from metnos.app import App, ageing, extending, keeping, selecting, skilled
+from metnos.app import App, answering
+from metnos.app.answering import GROWING
 from metnos.cli import FAILED, FINE, Choice, asking, deciding
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table, short
 from metnos.cli.telling import Telling, Turn, follow
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
-from metnos.grimoire import tiers
-from metnos.law.inbox import ACT, ACTIVATION, DIRECTION, Item, State, Yes
+from metnos.law.inbox import Item, State, Yes
 from metnos.law.principal import at_terminal
 from metnos.synt.proposals import State as Stand
 
 _NEWEST = 50
 _INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "executor", "files", "direction", "proposal",
              "above", "whole")  # fmt: skip
-GROWING = (DIRECTION, ACTIVATION)
 
 
 @click.group()
@@ -91,14 +90,12 @@ def approve(choice: Choice, item_id: str) -> int:
 def refuse(choice: Choice, item_id: str, reason: str) -> None:
     """Say no to a question, or take a yes back that was not used yet."""
     app = open_app(choice)
-    item = app.inbox.refuse(app.inbox.find(item_id).id, at_terminal(), reason)
+    item, proposal = answering.refuse(app, app.inbox.find(item_id), at_terminal(), reason)
     click.echo(f"Refused: {inert(item.title)}")
-    if item.kind in GROWING:
-        proposal = app.growing.refused(item, reason)
-        if proposal is not None and proposal.is_open:
-            click.echo(f"It is made again with that in mind: metnos synt make {short(proposal.id)}")
-        elif proposal is not None and proposal.state is Stand.ABANDONED:
-            click.echo(f"It is given up: {inert(proposal.reason)}")
+    if proposal is not None and proposal.is_open:
+        click.echo(f"It is made again with that in mind: metnos synt make {short(proposal.id)}")
+    elif proposal is not None and proposal.state is Stand.ABANDONED:
+        click.echo(f"It is given up: {inert(proposal.reason)}")
 
 
 @inbox.command()
@@ -109,58 +106,44 @@ def edit(choice: Choice, item_id: str, text: str | None) -> None:
     """Change what waits for you: an act's arguments, an executor's code, a line's words. It is a new question then."""
     app = open_app(choice)
     item = app.inbox.find(item_id)
-    if item.kind == tiers.KIND and item.state is State.WAITING:
-        words = text if text is not None else click.edit(str(item.body.get("text", "")))
-        if not words or not words.strip():
-            click.echo("Nothing was changed.")
-            return
-        new = keeping.tiers(app).edit(item, words.strip(), at_terminal())
+    new = _EDITS[answering.require_editable(item)](app, item, text)
+    if new is None:
+        click.echo("Nothing was changed.")
+    else:
         click.echo(f"This is a new question now: metnos inbox show {new.id}")
-        return
-    if item.kind == ACTIVATION and item.state is State.WAITING:
-        _edit_draft(app, item)
-        return
-    if item.kind != ACT or item.state is not State.WAITING:
-        raise UsageError(
-            f"question {item.id} is {item.state} and about: {item.kind}",
-            fix="Only what waits can be edited: an act, a new executor, or a line for long memory.",
-        )
+
+
+def _edit_text(app: App, item: Item, text: str | None) -> Item | None:
+    words = text if text is not None else click.edit(str(item.body.get("text", "")))
+    return answering.edit_text(app, item, words, at_terminal()) if words and words.strip() else None
+
+
+def _edit_code(app: App, item: Item, _text: str | None) -> Item | None:
+    """Let the owner change the code; what comes of it passes every gate again."""
+    code = app.growing.code_of(item)
+    changed = click.edit(code, extension=".py")
+    return None if changed in (None, code) else answering.edit_code(app, item, str(changed), at_terminal())
+
+
+def _edit_args(app: App, item: Item, text: str | None) -> Item | None:
     if text is None:
         text = click.edit(json.dumps(item.body.get("args", {}), indent=2, ensure_ascii=False), extension=".json")
-    if text is None:
-        click.echo("Nothing was changed.")
-        return
-    new = app.runner.edit(item, _arguments(text), at_terminal())
-    click.echo(f"This is a new question now: metnos inbox show {new.id}")
+    return None if text is None else answering.edit_args(app, item, _arguments(text), at_terminal())
+
+
+_EDITS = {answering.TEXT: _edit_text, answering.CODE: _edit_code, answering.ARGS: _edit_args}
 
 
 def _carry_out(app: App, item: Item) -> int:
-    """Do what was approved: go on with the turn that waited for it, or make the one call, or keep the one line."""
-    if item.kind == tiers.KIND:
-        keeping.apply(app, item)
-        return FINE
-    if item.kind == ageing.ARCHIVAL:
-        if not ageing.archive(app, item):
-            click.echo("It was used again since you were asked, so it stays.")
-        return FINE
-    if item.kind in GROWING:
-        click.echo(app.growing.answered(item))
-        waited = extending.go_on(app, item, at_terminal())
-        return FINE if waited is None else _go_on(app, waited)
-    if item.kind == skilled.KIND:
-        click.echo(skilled.answered(app, item))
-        return FINE
-    if item.kind in selecting.KINDS:
-        click.echo(selecting.answered(app, item))
-        return FINE
-    if item.kind != ACT:
-        return FINE
-    turn = app.turns.go_on(item, at_terminal())
-    if turn is None:
+    """Do what was approved, and show what came of it."""
+    carried = answering.carry_out(app, item, at_terminal())
+    if carried.said:
+        click.echo(carried.said)
+    if carried.outcome is not None:
         from metnos.cli.executor import show_outcome  # only a call by itself has one
 
-        return int(show_outcome(app.runner.resume(item)) or FINE)
-    return _go_on(app, turn)
+        return int(show_outcome(carried.outcome) or FINE)
+    return FINE if carried.turn is None else _go_on(app, carried.turn)
 
 
 def _go_on(app: App, turn: Turn) -> int:
@@ -169,16 +152,6 @@ def _go_on(app: App, turn: Turn) -> int:
         ended = follow(turn, telling, lambda wanted: asking.ask(wanted, app.settings.turn.prompt_s))
         telling.answer(ended.text)
     return FINE if ended.state in ("done", "partly") else FAILED
-
-
-def _edit_draft(app: App, item: Item) -> None:
-    """Let the owner change the code; what comes of it passes every gate again."""
-    changed = click.edit(app.growing.code_of(item), extension=".py")
-    if changed is None or changed == app.growing.code_of(item):
-        click.echo("Nothing was changed.")
-        return
-    new = app.growing.edited(item, changed, at_terminal())
-    click.echo(f"This is a new question now: metnos inbox show {new.id}")
 
 
 def _arguments(text: str) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """``metnos jobs``: what Metnos does by itself, when it did it last, and doing it now."""
 
-from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 import click
 
@@ -11,7 +9,6 @@ from metnos.cli import FAILED, FINE, INTERRUPTED, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, note, print_json, print_table
 from metnos.cli.stopping import watched
-from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.night.jobs import Night, Outlook, Watcher
 from metnos.night.records import Run, State
@@ -33,7 +30,7 @@ def list_(choice: Choice, as_json: bool) -> None:
     night.runs.settle()
     found = night.outlook(now)
     if as_json:
-        print_json([_outlook(each) for each in found])
+        print_json([building.outlook_data(each) for each in found])
         return
     rows = [(each.job.name, each.job.what, _last(each.last), _next(each)) for each in found]
     print_table(("job", "what", "last", "next"), rows, drop=("what", "last"))
@@ -67,7 +64,7 @@ def run(choice: Choice, name: str | None, whole: bool, as_json: bool) -> int:
     finally:
         app.close()
     if as_json:
-        print_json([_facts(each) for each in made])
+        print_json([building.run_data(each) for each in made])
     elif made:
         _show(made)
     else:
@@ -88,7 +85,7 @@ def log(choice: Choice, count: int, as_json: bool) -> None:
     night.runs.settle()
     found = night.runs.newest(count)
     if as_json:
-        print_json([_facts(each) for each in found])
+        print_json([building.run_data(each) for each in found])
     elif found:
         _show(found)
     else:
@@ -131,18 +128,3 @@ def _next(each: Outlook) -> str:
 
 def _local(moment: datetime) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
-
-
-def _outlook(each: Outlook) -> dict[str, Any]:
-    return {
-        "job": each.job.name,
-        "what": each.job.what,
-        "verdict": each.verdict,
-        "next": to_text(each.next),
-        "last": _facts(each.last) if each.last else None,
-    }
-
-
-def _facts(run: Run) -> dict[str, Any]:
-    ended = to_text(run.ended) if run.ended else None
-    return asdict(run) | {"night": run.night.isoformat(), "started": to_text(run.started), "ended": ended}

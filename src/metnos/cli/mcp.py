@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from metnos.executors.mcp.servers import Server
 
 _OUTSIDE = (
-    "A server is a program of your choice. It runs outside the sandbox, with your rights, and nobody can hold it to what"
-    " you declare here. What you declare decides how often you are asked."
+    "A server is a program of your choice. It runs outside the sandbox, with your rights, and nobody can hold it to"
+    " what you declare here. What you declare decides how often you are asked."
 )
 
 
@@ -57,14 +57,12 @@ def serve(choice: Choice) -> int:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND ARG...]")
 @click.option("--url", default="", help="The address of a server that is spoken to over HTTP.")
 @click.option(
-    "--env", "env", multiple=True, metavar="VAR=PLACE", help="A variable for it: VAR=env:X, keyring:X, file:X."
+    "--env", "env", multiple=True, metavar="VAR=PLACE", help="A variable for it: VAR=env:X, =keyring:X or =file:X."
 )
 @click.option("--key", default="", metavar="PLACE", help="Where its secret is, for --url: env:X, keyring:X or file:X.")
 @click.option("--tool", "tools", multiple=True, help="Only this tool; may be given several times. Default: all.")
 @click.option("--reads", "reading", multiple=True, metavar="TOOL", help="This tool only reads. All others may act.")
-@click.option(
-    "--as", "names", multiple=True, metavar="TOOL=NAME", help="The name of the executor, from the vocabulary."
-)
+@click.option("--as", "names", multiple=True, metavar="TOOL=NAME", help="The name of its executor.")
 @click.option(
     "--may", "may", multiple=True, metavar="WHAT", help="It may net:HOST, read:FOLDER/** or change:FOLDER/**."
 )

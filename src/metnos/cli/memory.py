@@ -1,16 +1,16 @@
 """``metnos memory``: what is remembered: look, tell, forget."""
 
 import json
-import unicodedata
 from typing import Any
 
 import click
 
-from metnos.app import App, keeping
+from metnos.app import keeping, remembered
+from metnos.app.remembered_words import told
 from metnos.cli import Choice
 from metnos.cli.memory_figures import reports, stats
 from metnos.cli.memory_fit import fit
-from metnos.cli.memory_keep import KEEPING, told
+from metnos.cli.memory_keep import KEEPING
 from metnos.cli.opening import open_app
 from metnos.cli.output import (
     confirm,
@@ -22,20 +22,15 @@ from metnos.cli.output import (
     say,
     short,
 )
-from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
-from metnos.grimoire.episode import Episode, Viewer, Where
-from metnos.grimoire.fact import Fact, Standing
+from metnos.grimoire.episode import Episode, Viewer
+from metnos.grimoire.fact import Fact
 from metnos.grimoire.forget import Forgotten
 from metnos.grimoire.recall import Memory
 from metnos.law.principal import at_terminal
-from metnos.turn.request import LONGEST
 
 _LINE = 100
 _LONG = 1000  # characters of one memory in a list
-_LETTERS = 4  # of an id, at least
-_RECENT = 5000  # episodes among which the last letters of an id are enough
-_FIX = "Find it: metnos memory search <words>"
 _YOURS = "says it too; what you wrote yourself only you take out"
 _UNDO = "holds it until what was done is too old to be taken back"
 _FILES = ("IDENTITY", "USER", "MEMORY", "TELOS", "PLAYBOOK")
@@ -52,14 +47,7 @@ def memory() -> None:
 @click.pass_obj
 def add(choice: Choice, text: tuple[str, ...], tags: tuple[str, ...]) -> None:
     """Remember TEXT, in your own words."""
-    words = " ".join(text).strip()
-    if not words:
-        raise UsageError("there is nothing to remember", fix="Say what: metnos memory add <words>")
-    if len(words) > LONGEST:
-        raise UsageError(f"this is longer than {LONGEST:,} characters", fix="Keep it in a file, and remember where.")
-    if any(unicodedata.category(char) == "Cs" for char in words):  # bytes that the shell handed over and no letter has
-        raise UsageError("this is no text", fix="Say it in words, or keep it in a file, and remember where.")
-    made = open_app(choice).grimoire.add(words, tags)
+    made = remembered.note(open_app(choice), " ".join(text), tags)
     click.echo(f"Remembered: {made.id}")
 
 
@@ -78,8 +66,8 @@ def search(choice: Choice, question: tuple[str, ...], count: int, why: bool, as_
     if as_json:
         print_json(
             {
-                "episodes": [_found(each) for each in found.episodes],
-                "facts": [_found(each) for each in found.facts],
+                "episodes": [remembered.found(each) for each in found.episodes],
+                "facts": [remembered.found(each) for each in found.facts],
                 "notes": list(found.notes),
             }
         )
@@ -97,12 +85,12 @@ def search(choice: Choice, question: tuple[str, ...], count: int, why: bool, as_
 def show(choice: Choice, memory_id: str, as_json: bool) -> None:
     """Show one episode or fact whole. The last letters of its ID are enough."""
     app = open_app(choice)
-    found = _find(app, memory_id)
+    found = remembered.find(app, memory_id)
     if as_json:
-        print_json(_whole(found))
+        print_json(remembered.whole(found))
         return
     click.secho(inert(found.text), bold=True)
-    rows = [(name, _shown(value)) for name, value in _whole(found).items() if name != "text" and value != ""]
+    rows = [(name, _shown(value)) for name, value in remembered.whole(found).items() if name != "text" and value != ""]
     print_table(("field", "value"), rows)
     if isinstance(found, Fact):
         for source in app.grimoire.episodes.get(found.sources[:10]):
@@ -125,7 +113,7 @@ def forget(choice: Choice, query: tuple[str, ...], ids: tuple[str, ...], yes: bo
         raise UsageError("nothing was named", fix="Say what to forget: metnos memory forget <words>, or --id ID")
     app = open_app(choice)
     forgetting = keeping.forgetting(app)
-    plan = forgetting.plan(words, [_find(app, each).id for each in ids])
+    plan = forgetting.plan(words, [remembered.find(app, each).id for each in ids])
     if plan.is_empty:
         click.echo(json.dumps({}) if as_json else "Nothing that is remembered holds that.")
     else:
@@ -144,7 +132,7 @@ def forget(choice: Choice, query: tuple[str, ...], ids: tuple[str, ...], yes: bo
 def pin(choice: Choice, memory_id: str, off: bool) -> None:
     """Keep an episode or a fact from ever being forgotten by itself."""
     app = open_app(choice)
-    found = _find(app, memory_id)
+    found = remembered.find(app, memory_id)
     keeping.pin(app, found, pinned=not off)
     click.echo(f"{'Fades again' if off else 'Pinned'}: {inert(' '.join(found.text.split())[:_LINE])}")
 
@@ -201,60 +189,3 @@ def _shown(value: Any) -> Any:
     if value is None:
         return "not judged yet"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
-
-
-def _found(memory_: Memory) -> dict[str, Any]:
-    return _whole(memory_.of) | {"why": memory_.why(), "score": round(memory_.factors.score, 4)}
-
-
-def _whole(of: Episode | Fact) -> dict[str, Any]:
-    feeling = keeping.feeling(of.pad)
-    if isinstance(of, Episode):
-        return {
-            "id": of.id,
-            "text": of.text,
-            "kind": of.kind,
-            "when": to_text(of.ts),
-            "about": of.domain,
-            "for": str(of.scope),
-            "curiosity": round(of.curiosity, 3),
-            "importance": None if of.importance is None else round(of.importance, 3),
-            "verdict": str(of.verdict),
-            "feeling": feeling,
-            "replayed": of.replays,
-            "useful": of.used,
-            "pinned": of.pinned,
-            "tags": ", ".join(of.tags),
-        }
-    return {
-        "id": of.id,
-        "text": of.text,
-        "kind": str(of.kind),
-        "about": of.domain,
-        "confidence": round(of.confidence, 3),
-        "standing": str(of.standing),
-        "from": str(of.provenance),
-        "episodes": of.episode_count,
-        "reinforced": to_text(of.reinforced),
-        "fades": str(of.decay),
-        "shown": of.shown,
-        "helped": of.helped,
-        "harmed": of.harmed,
-        "feeling": feeling,
-        "pinned": of.pinned,
-    }
-
-
-def _find(app: App, part: str) -> Episode | Fact:
-    """The one memory whose id is so, or ends so: of episodes, only the recent ones."""
-    wanted = part.strip().upper()
-    if len(wanted) < _LETTERS:  # one letter fits something by chance, and this also serves to forget
-        raise UsageError(f"{part!r} is too short for an id", fix=f"Give at least {_LETTERS} letters. {_FIX}")
-    facts = [each for each in app.grimoire.facts.find(standings=tuple(Standing), count=-1) if each.id.endswith(wanted)]
-    named = app.grimoire.episodes.get([wanted])
-    recent = app.grimoire.episodes.select(Where(), count=_RECENT, newest_first=True) if not named else ()
-    found: list[Episode | Fact] = [*named, *(each for each in recent if each.id.endswith(wanted)), *facts]
-    if len(found) != 1:
-        how_many = "more than one" if found else "no"
-        raise UsageError(f"{how_many} memory has an id like {part!r}", fix=_FIX)
-    return found[0]

@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from metnos.app import keeping
+from metnos.app.remembered_words import came_of
 from metnos.cli import Choice
-from metnos.cli.memory_keep import REPORTED, told
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table
 from metnos.core.clock import from_text, to_text
 from metnos.grimoire.fact import Kind
-from metnos.grimoire.reports import KINDS, Report, Reports
+from metnos.grimoire.reports import KINDS, Reports
 
 _KNOWN = {  # what each kind of fact says, in words
     Kind.BASELINE: "what is usual",
@@ -76,7 +76,7 @@ def reports(choice: Choice, count: int, kind: str | None, as_json: bool) -> None
     if as_json:
         print_json([{"kind": each.kind, "ts": to_text(each.ts), **each.data} for each in found])
     elif found:
-        rows = [(f"{each.ts.astimezone():%Y-%m-%d %H:%M}", _NAMES[each.kind], _came_of(each)) for each in found]
+        rows = [(f"{each.ts.astimezone():%Y-%m-%d %H:%M}", _NAMES[each.kind], came_of(each)) for each in found]
         print_table(("when", "what", "what came of it"), rows)
     else:
         click.echo("There is no report yet. To learn now: metnos memory learn")
@@ -90,10 +90,3 @@ def _aligned(value: Any) -> str:
         return f"{from_text(str(value)).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:
         return inert(str(value).partition(" (")[0])
-
-
-def _came_of(report: Report) -> str:
-    data = report.data
-    if report.kind == "health":
-        return "; ".join([str(data.get("state", "")), *map(str, data.get("reasons", ()))])
-    return told({name: data[name] for name in REPORTED if isinstance(data.get(name), int)}) or "nothing new"

@@ -1,11 +1,11 @@
 """The part of ``metnos memory`` that is about keeping: out and in again, other engines, learning and dreaming now."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from metnos.app import keeping, remembering
+from metnos.app.remembered_words import REPORTED, told
 from metnos.cli import FINE, INTERRUPTED, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, json_option, note, print_json, say
@@ -16,78 +16,10 @@ from metnos.core.errors import StoreBusy, UsageError
 from metnos.grimoire.curator_rules import RULES
 from metnos.night.jobs import Done
 
-_NOUNS = {
-    "episodes": "episode",
-    "episode": "episode",
-    "vectors": "vector",
-    "facts": "fact",
-    "fact": "fact",
-    "weakened": "weakened fact",
-    "links": "link",
-    "edges": "causal link",
-    "recalls": "use",
-    "lines": "playbook line",
-    "versions": "playbook version",
-    "playbook": "playbook version",
-    "questions": "question",
-    "turns": "turn",
-    "typed": "typed line",
-    "facts_admitted": "new fact",
-    "counterfactuals": "counterfactual",
-    "recombinations": "recombination",
-}
-_WORDS = {
-    "judged": "looked at",
-    "verified": "can be learnt from",
-    "rejected": "not to be learnt from",
-    "changed": "seen otherwise than before",
-    "facts_merged": "made surer",
-    "facts_doubted": "believed little",
-    "facts_contradicted": "against what is known",
-    "facts_consent": "waiting for your yes",
-    "facts_rejected": "not worth keeping",
-    "facts_poisoned": "refused",
-    "facts_known": "refused before",
-    "promoted": "believed enough to be used",
-    "entered": "into the playbook",
-    "left": "out of the playbook",
-    "faded": "faded a little",
-    "pruned": "faded away",
-    "expired": "out of date",
-    "evicted": "let go for want of room",
-    "waiting": "left for the next time",
-    "dropped": "left out for good",
-    "replayed": "gone through again",
-    "admitted": "kept",
-    "confirmed": "came true",
-    "known": "known already",
-    "refused": "refused",
-    "held": "waiting for your yes",
-    "without_vectors": "to be found by words only",
-    "embedded": "embedded",
-}
 _LEARNT = (
     *("facts_admitted", "facts_merged", "facts_doubted", "facts_contradicted", "facts_consent", "facts_rejected"),
     *("facts_poisoned", "facts_known", "entered", "left", "pruned", "expired", "evicted"),
 )
-REPORTED = (
-    "judged",
-    "facts_admitted",
-    *(name for name in _WORDS if name != "judged"),
-    "counterfactuals",
-    "recombinations",
-)
-
-
-def told(counts: Mapping[str, int]) -> str:
-    """What was done, in numbers."""
-    return ", ".join(_counted(name, number) for name, number in counts.items() if number)
-
-
-def _counted(name: str, number: int) -> str:
-    if name in _WORDS:
-        return f"{number} {_WORDS[name]}"
-    return counted(number, _NOUNS[name]) if name in _NOUNS else f"{number} {name}"
 
 
 @click.command(name="export")

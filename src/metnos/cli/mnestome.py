@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from metnos.app import learning
+from metnos.app.mnests import data
 from metnos.cli import Choice
 from metnos.cli.live import clip
 from metnos.cli.mnestome_months import export, snapshot
 from metnos.cli.mnestome_one import history, tag_
 from metnos.cli.mnestome_tree import MOST, Branches, grow, print_tree
-from metnos.cli.mnests import EMPTY, data, print_mnests
+from metnos.cli.mnests import EMPTY, print_mnests
 from metnos.cli.opening import open_app
 from metnos.cli.output import json_option, print_json, print_table, say
 from metnos.core.clock import to_text

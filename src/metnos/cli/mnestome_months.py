@@ -1,9 +1,6 @@
 """``metnos mnestome snapshot|export``: the graph as it was in a month, and the graph for other programs."""
 
-import contextlib
 from collections import Counter
-from collections.abc import Iterator
-from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -11,8 +8,9 @@ import click
 
 from metnos.api.lock import Lock
 from metnos.app import App, ageing
+from metnos.app.mnests import data, opened
 from metnos.cli import Choice
-from metnos.cli.mnests import EMPTY, WORDS, data, print_mnests
+from metnos.cli.mnests import EMPTY, WORDS, print_mnests
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, json_option, note, print_json, print_table
 from metnos.core import files
@@ -21,9 +19,7 @@ from metnos.core.errors import UsageError
 from metnos.mnestome import export as formats
 from metnos.mnestome import lists, picture
 from metnos.mnestome.export import Graph
-from metnos.mnestome.mnest import Mnest
 from metnos.mnestome.rules import State
-from metnos.store.db import Database
 
 _SHOWN = 20  # mnests of a month
 
@@ -77,7 +73,7 @@ def export(choice: Choice, form: str, output: Path | None, replace: bool, month:
     sees it.
     """
     app = open_app(choice)
-    with _opened(app, month) as (db, now):
+    with opened(app, month) as (db, now):
         found = lists.listing(db, now) + lists.listing(db, now, state=State.PROTO)
         found += lists.listing(db, now, state=State.SUPERSEDED) if superseded else []
         graph = formats.gather(found, now)
@@ -115,22 +111,6 @@ def _save(output: Path, content: bytes, replace: bool) -> None:
 # -- months
 
 
-@contextlib.contextmanager
-def _opened(app: App, month: str | None) -> Iterator[tuple[Database, datetime]]:
-    """The mnestome of a month, or the living one, and the moment that it is looked at."""
-    if month is None:
-        yield app.catalog.db, app.clock.now()
-        return
-    with ageing.snapshots(app).open(month) as db:
-        mnests = lists.listing(db, app.clock.now()) + lists.listing(db, app.clock.now(), state=State.PROTO)
-        yield db, _as_of(mnests, month)
-
-
-def _as_of(mnests: list[Mnest], month: str) -> datetime:
-    """When a snapshot was taken: the ager had weighed everything just before."""
-    return max((each.weighed for each in mnests), default=datetime.fromisoformat(f"{month}-01T00:00:00+00:00"))
-
-
 def _list_months(app: App, as_json: bool) -> None:
     found = ageing.snapshots(app).all()
     if as_json:
@@ -145,7 +125,7 @@ def _list_months(app: App, as_json: bool) -> None:
 
 
 def _show_month(app: App, month: str, as_json: bool) -> None:
-    with _opened(app, month) as (db, then):
+    with opened(app, month) as (db, then):
         found = lists.listing(db, then)
         wishes = lists.listing(db, then, state=State.PROTO)
     counts = Counter(each.state for each in [*found, *wishes])

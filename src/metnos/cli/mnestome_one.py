@@ -3,24 +3,23 @@
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import click
 
 from metnos.app import ageing
+from metnos.app.mnests import change, data, uses
 from metnos.cli import Choice
 from metnos.cli.live import columns
-from metnos.cli.mnests import WORDS, data, uses
+from metnos.cli.mnests import WORDS
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, inert, json_option, print_json, print_table, say
-from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.mnestome import lists, tags
+from metnos.mnestome.curve import steps, weight_at
 from metnos.mnestome.lists import Change
 from metnos.mnestome.mnest import Mnest
-from metnos.mnestome.rules import Event, Kind, Rules, State, decayed, replayed
+from metnos.mnestome.rules import Event, Kind, Rules, State
 
 _COLUMNS, _LINES = 60, 6  # of the plot
 _LEAST = 24  # columns that two dates need
@@ -43,7 +42,7 @@ def history(choice: Choice, mnest: str, every: bool, as_json: bool) -> None:
     found = lists.find(db, mnest)
     told = lists.history(db, found.id, ageing.past(app))
     if as_json:
-        print_json(data(found, now) | {"events": [_change(each) for each in told]})
+        print_json(data(found, now) | {"events": [change(each) for each in told]})
         return
     _print_head(found, now)
     if told:
@@ -87,11 +86,11 @@ def tag_(
 
 def plot(events: Sequence[Event], now: datetime, width: int = _COLUMNS) -> list[str]:
     """The weight from the first event until now, as lines of text."""
-    steps = _steps(events)
-    first = min(step.at for step in steps)
+    taken = steps(events)
+    first = min(step.at for step in taken)
     last = max(now, first + timedelta(seconds=1))
     moments = [first + (last - first) * (column / (width - 1)) for column in range(width)]
-    weights = [_weight_at(steps, moment) for moment in moments]
+    weights = [weight_at(taken, moment) for moment in moments]
     lines = []
     for line in range(_LINES - 1, -1, -1):
         scale = {_LINES - 1: "1.0", 0: "0.0"}.get(line, "   ")
@@ -99,29 +98,6 @@ def plot(events: Sequence[Event], now: datetime, width: int = _COLUMNS) -> list[
         lines.append(f"  {scale} ┤{''.join(_BLOCKS[cell] for cell in cells)}".rstrip())
     start, end = (f"{moment.astimezone():%Y-%m-%d}" for moment in (first, last))
     return [*lines, f"      └{'─' * width}", f"       {start}{end.rjust(width - len(start))}"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """From this moment on the weight is this, and fades so fast."""
-
-    at: datetime
-    weight: float
-    decay_lambda: float
-
-
-def _steps(events: Sequence[Event]) -> list[_Step]:
-    steps, weight, at, rate = list[_Step](), 0.0, None, Rules().decay_lambda
-    for event in events:
-        weight, at, rate = replayed(weight, at, rate, event)
-        steps.append(_Step(at or event.ts, weight, rate))
-    return steps
-
-
-def _weight_at(steps: Sequence[_Step], moment: datetime) -> float:
-    """By the last step that was taken by then; before the first there was nothing."""
-    known = [step for step in steps if step.at <= moment]
-    return decayed(known[-1].weight, known[-1].at, moment, known[-1].decay_lambda) if known else 0.0
 
 
 # -- events
@@ -167,17 +143,3 @@ def _print_head(found: Mnest, now: datetime) -> None:
     say(f"fades to half in {half} days{listed}")
     if found.state is State.PROTO and found.summary:
         say(f"should: {' '.join(found.summary.split())}")
-
-
-def _change(each: Change) -> dict[str, Any]:
-    event = each.event
-    return {
-        "ts": to_text(event.ts),
-        "kind": event.kind,
-        "delta": event.delta,
-        "weight": round(each.weight, 6),
-        "new_state": each.new_state,
-        "decay_lambda": event.decay_lambda,
-        "reason": event.reason,
-        "turn": each.turn,
-    }

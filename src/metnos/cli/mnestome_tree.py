@@ -10,8 +10,9 @@ from datetime import datetime
 
 import click
 
+from metnos.app.mnests import uses
 from metnos.cli.live import clip, columns
-from metnos.cli.mnests import STYLES, WORDS, bar, uses
+from metnos.cli.mnests import STYLES, WORDS, bar
 from metnos.cli.output import counted, inert
 from metnos.mnestome import graph, lists
 from metnos.mnestome.mnest import Mnest

@@ -1,11 +1,10 @@
-"""What the commands about mnests share: how one is shown, in a line and as JSON."""
+"""What the commands about mnests share: how one is shown in a line. As JSON it is `metnos.app.mnests.data`."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
+from metnos.app.mnests import uses
 from metnos.cli.output import print_table
-from metnos.core.clock import to_text
 from metnos.mnestome.mnest import Mnest
 from metnos.mnestome.rules import State
 
@@ -31,11 +30,6 @@ def print_mnests(found: Sequence[Mnest], now: datetime) -> None:
     print_table(head, rows, styles, drop=("", "last", "tags", "uses", "state", "weight"))
 
 
-def uses(each: Mnest) -> int:
-    """How often it was seen. A seed was not: its row begins with one because every row does."""
-    return 0 if each.state == State.SEED else each.uses
-
-
 def last(each: Mnest) -> str:
     """When it was last seen."""
     return "not yet" if each.state == State.SEED else f"{each.used.astimezone():%Y-%m-%d}"
@@ -45,22 +39,3 @@ def bar(weight: float) -> str:
     """A weight as a line of ten."""
     full = round(min(max(weight, 0.0), 1.0) * _BAR)
     return "━" * full + "·" * (_BAR - full)
-
-
-def data(each: Mnest, now: datetime) -> dict[str, Any]:
-    """A mnest for JSON."""
-    return {
-        "id": each.id,
-        "from": each.src,
-        "from_version": each.src_version,
-        "to": each.dst,
-        "to_version": each.dst_version,
-        "weight": round(each.at(now), 4),
-        "uses": uses(each),
-        "first": to_text(each.first),
-        "last": to_text(each.used),
-        "decay_lambda": each.decay_lambda,
-        "state": each.state,
-        "tags": list(each.tags),
-        "signature": dict(each.signature) or None,
-    }

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from metnos.app import App
+from metnos.app.modelling import QUESTIONS, Measured, measured, tier_row
 from metnos.cli import FINE, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, inert, json_option, note, print_json, print_table
@@ -17,7 +18,6 @@ from metnos.core.sections_models import ModelSettings
 from metnos.core.settings import home_folder, load
 from metnos.law.audit_line import Entry
 from metnos.models import address, keys, pins
-from metnos.models.chat import Chat, Message, Prompt
 from metnos.models.discover import Found, discover
 from metnos.models.registry import TIERS, settings_of
 
@@ -25,13 +25,6 @@ KEY_STORED = "model key stored"
 
 _MB = 1_000_000
 _OFF = "none"
-_QUESTION = "What is the capital of Italy? Answer in one short sentence."
-_CITY = {
-    "type": "object",
-    "properties": {"city": {"type": "string", "maxLength": 40}, "letters": {"type": "integer"}},
-    "required": ["city", "letters"],
-    "additionalProperties": False,
-}
 
 
 @click.group()
@@ -56,7 +49,7 @@ def list_models(choice: Choice, as_json: bool) -> int:
     """
     workspace = choice.workspace()
     settings = load(workspace.settings).settings.models
-    tiers = [_tier_row(tier, settings_of(settings, tier), getattr(settings, tier)) for tier in TIERS]
+    tiers = [tier_row(tier, settings_of(settings, tier), getattr(settings, tier)) for tier in TIERS]
     servers = discover()
     if as_json:
         found = [{"kind": each.kind, "url": each.url, "models": list(each.models)} for each in servers]
@@ -75,21 +68,6 @@ def list_models(choice: Choice, as_json: bool) -> int:
     print_table(("model", "size", "", "what it is"), files)
     click.secho("\nmetnos model use main MODEL", fg="cyan")
     return FINE
-
-
-def _tier_row(tier: str, serving: ModelSettings | None, own: ModelSettings) -> dict[str, Any]:
-    row: dict[str, Any] = {"tier": tier, "model": "none", "where": "", "provider": None, "url": None, "outside": False}
-    if serving is None:
-        return row
-    name = serving.name or "the first that is listed"
-    if not own.configured:
-        return row | {"model": name, "where": "as main"}
-    if serving.provider == "local":
-        return row | {"model": name, "where": "in Metnos itself", "provider": "local"}
-    url = serving.url or address.ANTHROPIC
-    outside = not address.at_home(url)
-    where = f"{address.shown(url)}{' (outside the home)' if outside else ''}"
-    return row | {"model": name, "where": where, "provider": serving.provider, "url": url, "outside": outside}
 
 
 def _file_row(pin: pins.Pin) -> dict[str, Any]:
@@ -204,24 +182,16 @@ def test(choice: Choice, tier: str) -> int:
         if chat is None:
             raise ModelError("no language model is in use", kind="none", fix="See which there are: metnos model list")
         click.echo(f"{inert(chat.name)}{' (outside the home)' if chat.outside else ''}", err=True)
-        rows = [_measured(chat, kind, schema) for kind, schema in (("words", None), ("data", _CITY))]
+        rows = [_row(kind, measured(chat, schema)) for kind, schema in QUESTIONS.items()]
     finally:
         app.close()
     print_table(("asked for", "time", "tokens in", "out", "out/s", "reply"), rows)
     return FINE
 
 
-def _measured(chat: Chat, kind: str, schema: dict[str, Any] | None) -> tuple[str, ...]:
-    """One question as a row. Words are timed from the first of them on: before it, a model may have to start."""
-    prompt = Prompt("You are brief.", (Message("user", _QUESTION),), schema, max_tokens=60)
-    heard: list[float] = []
-    begun = time.monotonic()
-    reply = chat.ask(prompt, lambda _: heard.append(time.monotonic()))
-    ended, used = time.monotonic(), reply.usage
-    speaking = max(ended - (heard[0] if len(heard) > 1 else begun), 0.001)
-    said = " ".join(reply.text.split())
-    took, rate = f"{ended - begun:.1f} s", f"{used.output_tokens / speaking:.1f}"
-    return kind, took, str(used.input_tokens), str(used.output_tokens), rate, said
+def _row(kind: str, found: Measured) -> tuple[str, ...]:
+    rate = found.tokens_out / found.speaking_s
+    return kind, f"{found.seconds:.1f} s", str(found.tokens_in), str(found.tokens_out), f"{rate:.1f}", found.said
 
 
 # -- get, key

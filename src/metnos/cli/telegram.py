@@ -61,7 +61,9 @@ def token(choice: Choice, keyring: bool) -> int:
     show_default=True,
     help="What this account may do without asking; with read_only it cannot answer questions either.",
 )
-@click.option("--minutes", type=click.FloatRange(1, 60), default=10, show_default=True, help="How long the code is good.")
+@click.option(
+    "--minutes", type=click.FloatRange(1, 60), default=10, show_default=True, help="How long the code is good."
+)
 @json_option
 @click.pass_obj
 def pair(choice: Choice, level: str, minutes: float, as_json: bool) -> int:
@@ -98,9 +100,17 @@ def status(choice: Choice, test: bool, as_json: bool) -> int:
         wrong = f"{error.what}. {error.fix}".strip()
     devices = [each for each in app.pairing.devices() if each.channel is Channel.TELEGRAM]
     if as_json:
-        paired = [{"id": each.id, "sender": each.sender, "level": each.level, "seen": to_text(each.seen)} for each in devices]
+        paired = [
+            {"id": each.id, "sender": each.sender, "level": each.level, "seen": to_text(each.seen)} for each in devices
+        ]
         print_json(
-            {"enabled": settings.enabled, "token": settings.token, "wrong": wrong, "bot": name or None, "paired": paired}
+            {
+                "enabled": settings.enabled,
+                "token": settings.token,
+                "wrong": wrong,
+                "bot": name or None,
+                "paired": paired,
+            }
         )
         return FAILED if wrong else FINE
     click.echo(f"Telegram is {'on' if settings.enabled else 'off'}; the token is at {settings.token}.")
@@ -109,7 +119,9 @@ def status(choice: Choice, test: bool, as_json: bool) -> int:
     if wrong:
         click.secho(wrong, fg="yellow")
     if devices:
-        rows = [(short(each.id), each.sender, each.level, f"{each.seen.astimezone():%Y-%m-%d %H:%M}") for each in devices]
+        rows = [
+            (short(each.id), each.sender, each.level, f"{each.seen.astimezone():%Y-%m-%d %H:%M}") for each in devices
+        ]
         print_table(("device", "account", "level", "last seen"), rows)
     else:
         click.echo("Nobody is paired: metnos telegram pair")

@@ -7,21 +7,18 @@ from typing import Any
 import click
 
 from metnos.app import learning
+from metnos.app.reasons import GONE, data, found
 from metnos.cli import Choice
 from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, counted, inert, json_option, print_json, print_table, short
+from metnos.cli.output import confirm, inert, json_option, print_json, print_table, short
 from metnos.core.clock import to_text
 from metnos.core.errors import TurnError
-from metnos.grimoire.medium import Feedback, Glance, Medium
+from metnos.grimoire.medium import Glance, Medium
 from metnos.grimoire.trace import Kept, State, StepTrace, Trace
 from metnos.law.audit_line import Entry
 
 FORGOTTEN = "turn forgotten"
-GONE = {
-    Kept.FORGOTTEN: "What was said and found was forgotten, as you wished. What ran and when is still known.",
-    Kept.SUMMARISED: "This turn is too old to be kept whole: a summary has what was said. What ran is still known.",
-}
 _ASKED = 60  # columns of a request in a list
 _SHOWN = 200  # characters of an argument
 _COLOURS = {State.DONE: "green", State.PARTLY: "yellow", State.FAILED: "red", State.INTERRUPTED: "red"}
@@ -145,21 +142,6 @@ def when(turn: Trace | Glance) -> str:
 def asked(turn: Trace | Glance) -> str:
     """The request in one line."""
     return clip(" ".join(turn.text.split()), _ASKED)
-
-
-def data(trace: Trace, opinion: Feedback | None) -> dict[str, Any]:
-    """A turn for JSON."""
-    said = {"good": opinion.good, "note": opinion.note, "ts": to_text(opinion.ts)} if opinion else None
-    return asdict(trace) | {"asked": to_text(trace.asked), "closed": to_text(trace.closed), "feedback": said}
-
-
-def found(step: StepTrace) -> str:
-    """How a step ended, in a few words."""
-    if not step.ok:
-        return step.message or step.kind or "it did not succeed"
-    count, total, failed = (int(step.reply.get(key, 0)) for key in ("count", "total", "failed"))
-    words = f"{count} of {total}" if total > count else counted(count, "item")
-    return f"{words}, {failed} failed" if failed else words
 
 
 def _step(step: StepTrace) -> None:

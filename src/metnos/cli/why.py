@@ -5,36 +5,15 @@ from typing import Any
 
 import click
 
-from metnos.app import App
-from metnos.app import explaining as fast
+from metnos.app import App, reasons
+from metnos.app.reasons import GONE, found, is_number, listed
 from metnos.cli import Choice
-from metnos.cli.fastpath import WORDS
 from metnos.cli.live import lasted
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, hanging, json_option, print_json, print_table, say
-from metnos.cli.turns import GONE, asked, chosen, data, found, when
-from metnos.grimoire.trace import Kept, ModelCall, State, StepTrace, Trace
+from metnos.cli.turns import asked, chosen, when
+from metnos.grimoire.trace import Kept, ModelCall, StepTrace, Trace
 
-_PATHS = {
-    "": "There was no plan.",
-    "router": "Planned by fixed rules, without a language model.",
-    "model": "Planned by a language model, from the executors below.",
-    "react": "Reasoned step by step by a language model, from the executors below.",
-    "fast": "A shortcut, learnt from earlier requests of this kind.",
-}
-_STATES = {
-    State.DONE: "everything that was asked for was done",
-    State.PARTLY: "part of it was done",
-    State.FAILED: "it did not succeed",
-    State.REFUSED: "it was not allowed",
-    State.WAITING: "it waits for your yes",
-    State.QUESTION: "something was missing, and Metnos asked back",
-    State.NOTHING: "nothing that Metnos has fits",
-    State.TALKED: "answered in words, nothing was done",
-    State.CANCELLED: "you stopped it",
-    State.INTERRUPTED: "its process ended before it was over",
-    State.REHEARSED: "a dry run: nothing was changed",
-}
 _PARTS = {
     "lexical": "words",
     "cosine": "meaning",
@@ -42,7 +21,6 @@ _PARTS = {
     "slots": "details",
     "weight": "experience",
 }
-_SAID = {"yes": "yes.", "no": "no.", "later": "nothing."}
 _HOW = {"reference": "the plan said so", "content": "the same content", "call": "called by it"}
 
 
@@ -58,7 +36,7 @@ def why(choice: Choice, turn: str | None, as_json: bool) -> None:
     app = open_app(choice)
     trace = chosen(app.medium, turn)
     if as_json:
-        print_json(_data(data(trace, app.medium.opinion(trace.id)), trace))
+        print_json(reasons.explained(trace, app.medium.opinion(trace.id)))
         return
     _head(trace)
     _plan(app, trace)
@@ -74,7 +52,7 @@ def why(choice: Choice, turn: str | None, as_json: bool) -> None:
 
 def _head(trace: Trace) -> None:
     click.secho(f"Turn {trace.id}", bold=True)
-    say(f"{when(trace)}, {trace.channel or 'unknown channel'}: {_STATES[trace.state]}")
+    say(f"{when(trace)}, {trace.channel or 'unknown channel'}: {reasons.STATES[trace.state]}")
     if trace.kept is not Kept.WHOLE:
         click.secho(hanging(GONE[trace.kept], 0), fg="yellow")
     if trace.text:
@@ -87,71 +65,16 @@ def _head(trace: Trace) -> None:
 
 def _plan(app: App, trace: Trace) -> None:
     _title("How it was planned")
-    _say(_PATHS.get(trace.path, f"By the way called {trace.path}."))
-    certainty = trace.plan.get("certainty")
-    if isinstance(certainty, int | float) and trace.path:
-        _say(f"How sure that this was meant: {certainty:.0%}")
-    if trace.plan.get("missing"):
-        _say(f"What was missing: {trace.plan['missing']}")
-    for note in _list(trace.plan.get("notes")):
-        _say(f"Assumed: {note}")
-    reading = fast.reading(trace) or trace.canonical
-    if reading:
-        _say(f"Without its details the request reads: {reading}")
-    if trace.plan.get("explored"):
-        _say(
-            f"{trace.plan['explored']} is hidden from planners, and could be chosen this once, to see whether it has"
-            f" become better: metnos executor show {trace.plan['explored']}"
-        )
-    told = trace.plan.get("fast")
-    if isinstance(told, Mapping):
-        _fast(app, told, trace)
+    for line in reasons.how(app, trace):
+        _say(line)
 
 
 def _made(trace: Trace) -> None:
     """What was made for the request, and what the owner said to it."""
-    told = trace.plan.get("made")
-    if not isinstance(told, Mapping):
-        return
-    _title("What was made for it")
-    name, offer, answer = (str(told.get(key, "")) for key in ("name", "offer", "answer"))
-    if offer:
-        _say(f"Nothing that was there fitted. Offered to have it made, you said: {_SAID.get(offer, offer)}")
-    if told.get("proposal"):
-        _say(f"How it was made: metnos synt show {told['proposal']}")
-    if told.get("item"):
-        _say(f"Whether {name} may live, you were asked with its files before you: metnos inbox show {told['item']}")
-    if answer:
-        _say(f"You said: {_SAID.get(answer, answer)}")
-    if told.get("failed"):
-        _say(f"It came to nothing: {told['failed']}")
-    if told.get("lives") or told.get("before"):
-        used = "used" if any(step.executor == name for step in trace.steps) else "not used"
-        since = "was signed and is active" if told.get("lives") else "was made for such a request before"
-        _say(f"{name} {since}. It was {used} for this request.")
-
-
-def _fast(app: App, said: Mapping[str, Any], trace: Trace) -> None:
-    """What a fast path said about the request: what it rests on, and why it answered or did not."""
-    how = "in the same words" if said.get("exact") else "by its meaning"
-    path = str(said.get("path", ""))
-    knows = f"A fast path knows such requests {how}" if said.get("sure", True) else f"The nearest fast path {how}"
-    _say(f"{knows}: {fast.spelled(app, path, str(said.get('form', '')))}")
-    passes, sure = said.get("passes"), said.get("probability")
-    learnt = f", learnt from {counted(passes, 'request')}" if isinstance(passes, int) else ""
-    likely = f", {sure:.2%} likely to be right" if _is_number(sure) else ""
-    state = str(said.get("state", ""))
-    _say(f"  It {WORDS.get(state, state or 'is not known any more')}{learnt}{likely}.")
-    _say(f"  See: metnos fastpath show {path[:10]}")
-    if trace.path == "fast":
-        _say(f"  It answered: {said.get('why', '')}")
-    elif said.get("fell_back"):
-        _say(f"  It tried, changed nothing, and it was planned anew: {said['fell_back']}")
-    else:
-        _say(f"  It did not answer: {said.get('why', '')}")
-    if said.get("steps") and trace.plan.get("steps") and trace.path != "fast":
-        same = said["steps"] == trace.plan.get("steps")
-        _say("  It would have done the same." if same else "  It would have done something else.")
+    if isinstance(trace.plan.get("made"), Mapping):
+        _title("What was made for it")
+    for line in reasons.made(trace):
+        _say(line)
 
 
 def _candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
@@ -159,7 +82,7 @@ def _candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
         return
     _title("What could have done it, the best first")
     known = ("score", *_PARTS)
-    given = dict.fromkeys(key for each in candidates for key in each if _is_number(each[key]))
+    given = dict.fromkeys(key for each in candidates for key in each if is_number(each[key]))
     names = [name for name in known if name in given] + [name for name in given if name not in known]
     rows = [(each.get("executor", "?"), *(_figure(each.get(name)) for name in names)) for each in candidates]
     head = [_PARTS.get(name, name) for name in names]
@@ -184,7 +107,7 @@ def _permits(permits: Sequence[Mapping[str, Any]]) -> None:
     _title("Why each step was allowed, or was not")
     for each in permits:
         _say(f"{each.get('step', '?')}. {each.get('executor', '?')}: {each.get('because') or 'not known any more'}")
-        for step in _list(each.get("why")):
+        for step in listed(each.get("why")):
             if isinstance(step, list | tuple) and step:
                 _say("   " + ", ".join(map(str, step)))
         if each.get("item"):
@@ -194,7 +117,7 @@ def _permits(permits: Sequence[Mapping[str, Any]]) -> None:
 
 def _parts(whole: Mapping[str, Any], deep: int = 1) -> None:
     """The calls that an executor made, each with what came of it and why it was allowed."""
-    for each in _list(whole.get("parts")):
+    for each in listed(whole.get("parts")):
         how = "" if each.get("ok") else f", which failed ({each.get('kind') or 'failed'})"
         line = f", audit line {each['audit']}" if each.get("audit") else ""
         because = each.get("because") or "not known any more"
@@ -267,17 +190,6 @@ def _further(trace: Trace) -> None:
     _say(f"To say what you think of it: metnos feedback good|bad {trace.id}")
 
 
-def _data(whole: dict[str, Any], trace: Trace) -> dict[str, Any]:
-    """What explains an answer: the turn without what was said and found."""
-    for key in ("text", "answer", "slots"):
-        del whole[key]
-    for step in whole["steps"]:
-        step["found"] = {key: step["reply"].get(key) for key in ("count", "total", "failed")}
-        del step["reply"], step["args"]
-    tokens = sum(each.input_tokens + each.output_tokens for each in trace.calls)
-    return whole | {"cost": {"calls": len(trace.calls), "tokens": tokens, "usd": sum(each.usd for each in trace.calls)}}
-
-
 def _title(text: str) -> None:
     click.secho(f"\n{hanging(text, 0)}", bold=True)
 
@@ -293,12 +205,4 @@ def _money(usd: float) -> str:
 
 
 def _figure(value: Any) -> str:
-    return f"{value:.3f}" if _is_number(value) else ""
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
+    return f"{value:.3f}" if is_number(value) else ""

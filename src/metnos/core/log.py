@@ -28,7 +28,9 @@ class Log:
         self._clock = clock or SystemClock()
 
     def __call__(self, event: str, /, **fields: Field) -> None:
-        line = self._line(self._clock.now(), event, {key: value for key, value in fields.items() if _is_known(key, value)})
+        line = self._line(
+            self._clock.now(), event, {key: value for key, value in fields.items() if _is_known(key, value)}
+        )
         with contextlib.suppress(OSError, ValueError):
             self._write(line)
 
@@ -41,7 +43,9 @@ def as_text(now: datetime, event: str, fields: Mapping[str, Field]) -> str:
 
 def as_json(now: datetime, event: str, fields: Mapping[str, Field]) -> str:
     """``{"ts": …, "event": …, "key": …}``; fields cannot take the place of these two."""
-    plain = {key: _one_line(value, _LONGEST_VALUE) if isinstance(value, str) else value for key, value in fields.items()}
+    plain = {
+        key: _one_line(value, _LONGEST_VALUE) if isinstance(value, str) else value for key, value in fields.items()
+    }
     return json.dumps(plain | {"ts": to_text(now), "event": _one_line(event, _LONGEST_EVENT)}, allow_nan=False)
 
 

@@ -36,7 +36,9 @@ class WebSettings(Section):
 
 
 class TelegramSettings(Section):
-    enabled: bool = Field(False, description="Whether `metnos serve` speaks to your Telegram bot. See docs/telegram.md.")
+    enabled: bool = Field(
+        False, description="Whether `metnos serve` speaks to your Telegram bot. See docs/telegram.md."
+    )
     token: str = Field(
         "file:telegram",
         pattern=r"^(env|keyring|file):[A-Za-z0-9_.-]{1,64}$",

@@ -102,6 +102,12 @@ def cache_home() -> Path:
     return Path(named) if named.startswith("/") else home_folder() / ".cache"
 
 
+def config_home() -> Path:
+    """Where programs keep how they are set up, by the same rules."""
+    named = os.environ.get("XDG_CONFIG_HOME", "")
+    return Path(named) if named.startswith("/") else home_folder() / ".config"
+
+
 def variable(name: str) -> str:
     """What the environment variable ``name`` holds, for a secret that the settings only point to; empty if unset."""
     return os.environ.get(name, "")

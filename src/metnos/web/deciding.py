@@ -60,14 +60,16 @@ _UNTRUSTED = (
     "The old version is kept, and one command puts it back as it is.",
 )
 _TOLD = frozenset(
-    """name version purpose why turns failures may effect never tests instead cost before changes difference checks files
-    proposal way direction need evidence uses days preview effects principal turn now executor args reversal needs above
-    whole text file diff base made digest then because description cwd""".split()
-) | {"version before", "state before", "difference of tests", "saved seconds", "kind words"}  # fmt: skip
+    {"name", "version", "purpose", "why", "turns", "failures", "may", "effect", "never", "tests", "instead", "cost",
+     "before", "changes", "difference", "checks", "files", "proposal", "way", "direction", "need", "evidence", "uses",
+     "days", "preview", "effects", "principal", "turn", "now", "executor", "args", "reversal", "needs", "above",
+     "whole", "text", "diff", "base", "made", "digest", "then", "because", "description", "version before",
+     "state before", "difference of tests", "saved seconds"}
+)  # fmt: skip
 _FRAME = frozenset(
-    """id kind title state digest needs_yes yes_count asked_by asked_at expires_at answered_at answered_by reason body
-    kind_words yeses next editable""".split()
-)
+    {"id", "kind", "title", "state", "digest", "needs_yes", "yes_count", "asked_by", "asked_at", "expires_at",
+     "answered_at", "answered_by", "reason", "body", "kind_words", "yeses"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +170,15 @@ def _act(body: Mapping[str, Any]) -> Iterator[Part]:
 def _activation(body: Mapping[str, Any]) -> Iterator[Part]:
     before = body.get("version before", "")
     changes = tuple(map(str, _each(body.get("changes"))))
-    yield Part(f"Compared with {before}, which is {body.get('state before', '')}" if before else "What changes", "lines",
-               changes)  # fmt: skip
+    compared = f"Compared with {before}, which is {body.get('state before', '')}"
+    yield Part(compared if before else "What changes", "lines", changes)
     if before:
         yield Part("What does not come along", "lines", _UNTRUSTED)
     effect = (f"It {body['effect']}.",) if body.get("effect") else ()
     yield Part("What it may do", "lines", (*map(str, _each(body.get("may"))), *effect))
     yield Part("What it may never do", "lines", tuple(map(str, _each(body.get("never")))))
-    yield Part("What it would do the work of", "lines",
-               tuple(f"{name}: you are asked later whether to put it away" for name in _each(body.get("instead"))))  # fmt: skip
+    instead = tuple(f"{name}: you are asked later whether to put it away" for name in _each(body.get("instead")))
+    yield Part("What it would do the work of", "lines", instead)
     yield from _tests(body)
     yield Part("What making it took", "lines", tuple(map(str, _each(body.get("cost")))))
     yield Part("What changed of its code", "diff", tuple(str(body.get("difference") or "").splitlines()))

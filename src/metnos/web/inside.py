@@ -1,8 +1,8 @@
 """The API, asked by a page from inside the same process: an ASGI call with no network between.
 
 Rules: only GET, so rendering a page can change nothing. The one who asked for the page asks here too: their identity,
-as the guard found it, is passed on and nothing else of theirs is. Ids come into a path as they are: no escape in one can
-become a slash or a query. Does not guarantee an answer in time: the server's own limits hold for the whole page.
+as the guard found it, is passed on and nothing else of theirs is. Ids come into a path as they are: no escape in one
+can become a slash or a query. Does not guarantee an answer in time: the server's own limits hold for the whole page.
 """
 
 import asyncio
@@ -65,7 +65,11 @@ class Inside:
             elif message["type"] == "http.response.body":
                 parts.append(message.get("body", b""))
 
-        await self._api(scope, receive, send)
+        try:
+            await self._api(scope, receive, send)
+        except Exception:  # the border to the API: it has told its mistake as an answer, and logged it
+            if not parts:
+                raise
         return status, b"".join(parts)
 
 

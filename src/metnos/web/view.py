@@ -1,8 +1,8 @@
 """How a page is made: templates with the filters of `words`, and the frame that is around every page.
 
-Rules: everything is escaped unless a template says otherwise, and none of ours does: what comes from the API is text. No
-template may need what a strict content security policy forbids (inline scripts, inline styles). A page for somebody who
-is not signed in has no frame and asks the API for nothing.
+Rules: everything is escaped unless a template says otherwise, and none of ours does: what comes from the API is text.
+No template may need what a strict content security policy forbids (inline scripts, inline styles). A page for somebody
+who is not signed in has no frame and asks the API for nothing.
 """
 
 from pathlib import Path
@@ -20,7 +20,8 @@ from metnos.web.inside import TOKEN, WHO, Answer, Inside
 FOLDER = Path(__file__).parent / "templates"
 FRAME = (  # the way through the house: (heading, ((path, name, icon), …), …)
     ("", (("/", "Chat", "chat"), ("/inbox", "Inbox", "inbox"), ("/undo", "Undo", "undo"))),
-    ("Knows", (("/memory", "Memory", "memory"), ("/mnestome", "Mnestome", "graph"), ("/fastpaths", "Fast paths", "fast"))),
+    ("Knows", (("/memory", "Memory", "memory"), ("/mnestome", "Mnestome", "graph"),
+               ("/fastpaths", "Fast paths", "fast"))),
     ("Does", (("/executors", "Executors", "tool"), ("/night", "Night", "night"))),
     ("Keeps", (("/audit", "Audit", "audit"), ("/settings", "Settings", "settings"), ("/doctor", "Doctor", "doctor"))),
 )  # fmt: skip

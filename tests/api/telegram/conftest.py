@@ -5,7 +5,6 @@ import dataclasses
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -108,7 +107,7 @@ def chat(equipped: App, clock: MovableClock, tmp_path: Path) -> Iterator[Chat]:
     chat.start()
     yield chat
     for bot in chat.bots:
-        bot.stop(1, 5)
+        bot.see_out(1, 5)
     double.close()
 
 
@@ -119,5 +118,9 @@ def paired(chat: Chat) -> Chat:
 
 
 @pytest.fixture
-def later(clock: MovableClock) -> Callable[[timedelta], None]:
-    return clock.move
+def files(tmp_path: Path) -> Path:
+    """A home with a file, and a folder to move it to."""
+    home = tmp_path / "home"
+    (home / "done").mkdir()
+    (home / "one.txt").write_text("1")
+    return home

@@ -188,7 +188,7 @@ class Double:
             if head != self.token:
                 raise Refusal(401, "Unauthorized")
             self._fail(method)
-            answer = getattr(self, f"on_{method}", None)
+            answer = getattr(self, f"on_{method.lower()}", None)
             if answer is None:
                 raise Refusal(404, "Not Found")
             return 200, {"ok": True, "result": answer(params, call)}
@@ -204,10 +204,10 @@ class Double:
                     self.changed.notify_all()
                     raise failure.refusal
 
-    def on_getMe(self, _params: Json, _call: Call) -> Json:
+    def on_getme(self, _params: Json, _call: Call) -> Json:
         return {"id": 4242, "is_bot": True, "first_name": "Metnos", "username": "metnos_bot"}
 
-    def on_getUpdates(self, params: Json, _call: Call) -> list[Json]:
+    def on_getupdates(self, params: Json, _call: Call) -> list[Json]:
         offset, timeout = int(params.get("offset", 0)), float(params.get("timeout", 0))
         with self.changed:
             if offset:
@@ -215,12 +215,12 @@ class Double:
             self.changed.wait_for(lambda: self.updates or self.closed, timeout)
             return list(self.updates[:100])
 
-    def on_sendMessage(self, params: Json, call: Call) -> Json:
+    def on_sendmessage(self, params: Json, call: Call) -> Json:
         _check(params)
         call.message = self._message()
         return self._keep(int(params["chat_id"]), call.message, params)
 
-    def on_editMessageText(self, params: Json, call: Call) -> Json:
+    def on_editmessagetext(self, params: Json, call: Call) -> Json:
         _check(params)
         chat, call.message = int(params["chat_id"]), int(params["message_id"])
         with self.changed:
@@ -231,13 +231,13 @@ class Double:
             raise Refusal(400, "Bad Request: message is not modified")
         return self._keep(chat, call.message, params)
 
-    def on_answerCallbackQuery(self, params: Json, _call: Call) -> bool:
+    def on_answercallbackquery(self, params: Json, _call: Call) -> bool:
         if params["callback_query_id"] not in self.queries:
             raise Refusal(400, "Bad Request: query is too old and response timeout expired or query ID is invalid")
         self.queries.discard(params["callback_query_id"])
         return True
 
-    def on_sendChatAction(self, _params: Json, _call: Call) -> bool:
+    def on_sendchataction(self, _params: Json, _call: Call) -> bool:
         return True
 
     def _message(self) -> int:

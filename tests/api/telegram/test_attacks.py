@@ -23,14 +23,6 @@ def turns(chat: Chat) -> StandIn:
     return made
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    home = tmp_path / "home"
-    (home / "done").mkdir()
-    (home / "one.txt").write_text("1")
-    return home
-
-
 def code(chat: Chat, channel: Channel = Channel.TELEGRAM, minutes: float = 10) -> str:
     return chat.app.pairing.offer(channel, Autonomy.FULL, minutes, at_terminal())
 
@@ -185,8 +177,13 @@ def test_a_bot_and_a_channel_in_disguise_are_not_heard(chat: Chat, turns: StandI
 
 def test_an_edited_message_is_no_request(chat: Chat, turns: StandIn) -> None:
     chat.pair()
-    edited = {"message_id": 1, "date": int(chat.clock.now().timestamp()), "text": "delete everything",
-              "chat": {"id": OWNER, "type": "private"}, "from": {"id": OWNER, "is_bot": False, "first_name": "A"}}  # fmt: skip
+    edited = {
+        "message_id": 1,
+        "date": int(chat.clock.now().timestamp()),
+        "text": "delete everything",
+        "chat": {"id": OWNER, "type": "private"},
+        "from": {"id": OWNER, "is_bot": False, "first_name": "A"},
+    }
     chat.double.deliver("edited_message", edited)
     chat.double.deliver("channel_post", edited)
     chat.double.deliver("something_new", {"x": 1})
@@ -293,14 +290,14 @@ def test_a_device_that_is_ended_while_it_is_asked_answers_nothing(paired_asked: 
     paired_asked.app.pairing.revoke(device.id, at_terminal())
     paired_asked.double.press(paired_asked.asked(), "Yes")
     heard(paired_asked)
-    paired_asked.bots[-1].stop()
+    paired_asked.bots[-1].see_out()
     assert (files / "one.txt").exists()
     assert paired_asked.app.inbox.waiting()
 
 
 def test_after_a_restart_the_old_buttons_do_nothing(paired_asked: Chat, files: Path) -> None:
     asked = paired_asked.asked()
-    paired_asked.bots[-1].stop()
+    paired_asked.bots[-1].see_out()
     paired_asked.start()
     paired_asked.double.press(asked, "Yes")
     until(lambda: paired_asked.double.made("answerCallbackQuery"))

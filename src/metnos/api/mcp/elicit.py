@@ -29,6 +29,7 @@ from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field
 
 from metnos.api.mcp.desk import Desk, Reply, Visit, cut, principal
+from metnos.app import App
 from metnos.core.errors import MetnosError
 
 Ctx = Context[Any, Any]
@@ -122,14 +123,12 @@ async def _in_thread(work: Callable[[], Got]) -> Got:
     return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
-async def looked(ctx: Ctx, desk: Desk, look: Callable[[Visit], Got]) -> Got:
-    """Something that is only read."""
+async def looked(desk: Desk, look: Callable[[App], Got]) -> Got:
+    """Something that is only read, whoever it is that came in."""
 
     def visit() -> Got:
         with desk.lease() as app:
-            return look(
-                Visit(app, principal(getattr(ctx.request_context.request, "scope", None), app.settings), desk.cwd)
-            )
+            return look(app)
 
     return await _in_thread(visit)
 

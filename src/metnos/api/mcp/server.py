@@ -136,29 +136,29 @@ def _add_looking(server: MCPServer[Any], desk: Desk) -> None:
 
 def _add_resources(server: MCPServer[Any], desk: Desk) -> None:
     @server.resource("metnos://laws", description="The Laws that this agent is bound by.", mime_type="text/plain")
-    async def laws(ctx: Ctx) -> str:
-        return await looked(ctx, desk, lambda visit: reading.laws(visit.app))
+    async def laws() -> str:
+        return await looked(desk, lambda app: reading.laws(app))
 
     @server.resource("metnos://playbook", description="How it has learnt to act.", mime_type="text/markdown")
-    async def playbook(ctx: Ctx) -> str:
-        return await looked(ctx, desk, lambda visit: reading.playbook(visit.app))
+    async def playbook() -> str:
+        return await looked(desk, lambda app: reading.playbook(app))
 
     @server.resource("metnos://episodes", description="What happened lately: data.", mime_type="application/json")
-    async def episodes(ctx: Ctx) -> dict[str, Any]:
-        return await looked(ctx, desk, lambda visit: reading.episodes(visit.app))
+    async def episodes() -> dict[str, Any]:
+        return await looked(desk, lambda app: reading.episodes(app))
 
     @server.resource("metnos://undo", description="What was changed; the way back.", mime_type="application/json")
-    async def undo(ctx: Ctx) -> dict[str, Any]:
-        return await looked(ctx, desk, lambda visit: reading.actions(visit.app))
+    async def undo() -> dict[str, Any]:
+        return await looked(desk, lambda app: reading.actions(app))
 
     @server.resource("metnos://mnestome", description="The heaviest mnests.", mime_type="application/json")
-    async def mnestome(ctx: Ctx) -> dict[str, Any]:
-        return await looked(ctx, desk, lambda visit: dict(reading.mnestome(visit.app, "", 100).data))
+    async def mnestome() -> dict[str, Any]:
+        return await looked(desk, lambda app: dict(reading.mnestome(app, "", 100).data))
 
     @server.resource("metnos://executors/{name}", description="One executor whole.", mime_type="application/json")
-    async def executor(name: str, ctx: Ctx) -> dict[str, Any]:
+    async def executor(name: str) -> dict[str, Any]:
         try:
-            return await looked(ctx, desk, lambda visit: reading.manifest(visit.app, name))
+            return await looked(desk, lambda app: reading.manifest(app, name))
         except MetnosError as error:
             raise ResourceNotFoundError(error.what) from error
 

@@ -87,7 +87,12 @@ class Telegram:
         self._thread.start()
         self._ready.wait(5)
 
-    def stop(self, grace_s: float = 5.0, cancel_s: float = 5.0) -> bool:
+    def stop(self) -> None:
+        """Take nothing more up, and see everybody out."""
+        if not self.see_out():
+            self._counter.log("telegram: something did not end in time; a turn will be found as interrupted")
+
+    def see_out(self, grace_s: float = 5.0, cancel_s: float = 5.0) -> bool:
         """Take nothing more up, let what goes on finish for a while, then cancel it. Whether all of it ended."""
         closing = self._closing
         if closing is not None:
@@ -107,9 +112,9 @@ class Telegram:
         return ended and not self._thread.is_alive()
 
     @property
-    def state(self) -> str:
-        """How it is, in a few words."""
-        return self._said or ("connected" if self._wire else "connecting")
+    def told(self) -> dict[str, Any]:
+        """How it is, in a few words, for the daemon's status."""
+        return {"telegram": self._said or ("connected" if self._wire else "connecting")}
 
     # -- the loop
 

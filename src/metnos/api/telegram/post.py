@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from metnos.api.telegram.rules import bounded, inert, split
+from metnos.api.telegram.rules import bounded, inert, pause, split
 from metnos.core.errors import DaemonError
 
 if TYPE_CHECKING:
@@ -98,8 +98,9 @@ class Post:
             return  # it was logged
 
     async def _try(self, wire: Wire, make: Callable[["Bot"], Coroutine[Any, Any, Any]]) -> Any:
-        from metnos.api.telegram.rules import pause
-        from metnos.api.telegram.transport import TelegramError, Trouble, fault
+        from telegram.error import TelegramError
+
+        from metnos.api.telegram.transport import Trouble, fault
 
         for number in range(1, _TRIES + 1):
             try:

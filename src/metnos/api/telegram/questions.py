@@ -77,13 +77,15 @@ class Questions:
         found = _CARRIED.fullmatch(carried)
         with self._changed:
             question = self._open.get(sender)
-            if found is None or question is None or question.over or question.answer:
+            if found is None or question is None:
+                return Pressed.OVER
+            number, code, tag = found.groups()
+            ours = hmac.compare_digest(tag, self._tag(question, code)) and int(number) == question.number
+            if not ours or code not in question.codes:
                 return Pressed.OVER
             # A quick finger may be here before we were told which message it was.
             self._changed.wait_for(lambda: question.message or question.over, _SHOWN_S)
-            number, code, tag = found.groups()
-            ours = hmac.compare_digest(tag, self._tag(question, code)) and int(number) == question.number
-            if question.over or not ours or code not in question.codes or message != question.message:
+            if question.over or question.answer or message != question.message:
                 return Pressed.OVER
             question.answer = code
             self._changed.notify_all()

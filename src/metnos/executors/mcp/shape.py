@@ -43,7 +43,7 @@ def shape(schema: Mapping[str, Any], screen: Screen) -> Shape:
     given = _table(schema.get("properties"))
     if len(given) > _MOST_ARGUMENTS:
         raise ExecutorFailed(f"the tool takes more than {_MOST_ARGUMENTS} arguments", kind="too_large")
-    required = {each for each in schema.get("required") or () if isinstance(each, str)}
+    required = {each for each in _list(schema.get("required")) if isinstance(each, str)}
     properties: Schema = {}
     names: dict[str, str] = {}
     needed: list[str] = []
@@ -109,7 +109,7 @@ def _argument(word: str, inner: Any, screen: Screen) -> Schema:
     said = plain(str(found.get("description") or ""))
     found = {key: value for key, value in found.items() if key != "description"}
     about = said if said and not screen(said) else f"The argument {word} of the tool."
-    found = {"type": _types(found), **_without_words(found), "description": about}
+    found = {**_without_words(found), "type": _types(found), "description": about}
     return found if _is_sound(word, found) else {"type": found["type"], "description": about}
 
 
@@ -128,16 +128,22 @@ def _without_words(value: Any) -> Any:
 
 def _types(found: Mapping[str, Any]) -> str | list[str]:
     """Of which types it may be: what is said, what its alternatives say, or any."""
-    said = found.get("type")
-    several = [said] if isinstance(said, str) else list(said) if isinstance(said, list) else []
-    for key in ("anyOf", "oneOf"):
-        for each in found.get(key) or () if not several else ():
-            inner = each.get("type") if isinstance(each, Mapping) else None
-            several += [inner] if isinstance(inner, str) else inner if isinstance(inner, list) else []
+    alternatives = [each for key in ("anyOf", "oneOf") for each in _list(found.get(key)) if isinstance(each, Mapping)]
+    several = _named(found) or [name for each in alternatives for name in _named(each)]
     known = [each for each in dict.fromkeys(several) if each in _TYPES or each == "null"]
-    if not known:
+    if not set(known) & _TYPES:  # a manifest has no example of nothing
         return sorted(_TYPES)
     return known[0] if len(known) == 1 else known
+
+
+def _named(found: Mapping[str, Any]) -> list[str]:
+    """The types that a schema itself names."""
+    said = found.get("type")
+    return [said] if isinstance(said, str) else [each for each in _list(said) if isinstance(each, str)]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _is_sound(word: str, inner: Schema) -> bool:
@@ -151,12 +157,12 @@ def _is_sound(word: str, inner: Schema) -> bool:
 def _sampled(inner: Schema) -> tuple[Schema, Any]:
     """A value that fits an argument; the argument is made wider where none can be thought of."""
     check = arguments.compile_schema(inner)
-    found = [inner[key] for key in ("default", "const") if key in inner] + list(inner.get("enum") or ())
-    first = inner["type"] if isinstance(inner["type"], str) else inner["type"][0]
+    found = [inner[key] for key in ("default", "const") if key in inner] + _list(inner.get("enum"))
+    types = [inner["type"]] if isinstance(inner["type"], str) else inner["type"]
+    first = next(each for each in types if each in _TYPES)
     lowest = [inner[key] for key in ("minimum", "minLength") if isinstance(inner.get(key), int)]
     more = [max(1, lowest[0]) if first in ("integer", "number") else "x" * min(lowest[0], 1000)] if lowest else []
-    for value in (*found, *([_SAMPLES[first]] if first in _SAMPLES else []), *more):
+    for value in (*found, _SAMPLES[first], *more):
         if check.is_valid(value):
             return inner, value
-    wide = {"type": inner["type"], "description": inner["description"]}
-    return wide, _SAMPLES.get(first, "text")
+    return {"type": inner["type"], "description": inner["description"]}, _SAMPLES[first]

@@ -10,7 +10,7 @@ from metnos.web.view import View
 _USED = "link"  # a link was opened that opens nothing any more
 
 
-def routes(inside: Inside, view: View) -> list[BaseRoute]:
+def routes(_inside: Inside, view: View) -> list[BaseRoute]:
     async def locked(request: Request) -> Response:
         used = request.query_params.get("why") == _USED
         return await view.page(request, "locked.html", status=401, used=used)

@@ -26,7 +26,7 @@ export function blocks(text) {
 export function show(element, text, entries = []) {
   const parts = blocks(text.replace(/^\n+|\s+$/g, ""));
   const places = parts.filter(([kind]) => kind === "columns").length;
-  const table = places === 1 ? tableOf(entries) : null;
+  const table = places === 1 ? tableOf(entries, homeIn(text, entries)) : null;
   element.replaceChildren(...parts.map(([kind, words]) => {
     if (kind === "words") return words.trim() ? make("p", { class: "words" }, words.replace(/^\n+|\n+$/g, "")) : null;
     return table ?? make("pre", { class: "columns", tabindex: "0", "aria-label": "what was found" }, words);
@@ -42,14 +42,24 @@ export function entriesOf(steps) {
   return [];
 }
 
-function tableOf(entries) {
+/** The owner's home, which the answer writes as ~ and the entries write whole; nothing if that cannot be told. */
+function homeIn(text, entries) {
+  for (const [, rest] of text.matchAll(/~(\/\S+)/g)) {
+    const path = entries.map((each) => each?.path).find((each) => typeof each === "string" && each.endsWith(rest));
+    if (path && path.length > rest.length) return path.slice(0, -rest.length);
+  }
+  return "";
+}
+
+function tableOf(entries, home) {
   const rows = entries.filter((each) => each && typeof each === "object" && !Array.isArray(each));
   if (rows.length < 2) return null;
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => rows.some((row) => isShort(row[name], name)) && !DULL.has(name) && !BODIES.has(name)).slice(0, MOST_COLUMNS);
   if (!names.length) return null;
+  if (names.includes("path") && names.includes("name")) names.splice(names.indexOf("name"), 1); // it is the end of the path
   const figures = new Set(names.filter((name) => rows.every((row) => typeof row[name] === "number" || row[name] === null || row[name] === undefined)));
   const head = make("tr", {}, names.map((name) => make("th", { scope: "col", class: figures.has(name) ? "figure" : "" }, name.replaceAll("_", " "))));
-  const body = rows.slice(0, MOST_ROWS).map((row) => make("tr", {}, names.map((name) => make("td", { class: figures.has(name) ? "figure" : "", "data-label": name.replaceAll("_", " ") }, cell(name, row[name])))));
+  const body = rows.slice(0, MOST_ROWS).map((row) => make("tr", {}, names.map((name) => make("td", { class: figures.has(name) ? "figure" : "", "data-label": name.replaceAll("_", " ") }, cell(name, row[name], home)))));
   const more = rows.length - MOST_ROWS;
   return make("div", { class: "found" },
     make("div", { class: "scroll", role: "region", "aria-label": "what was found", tabindex: "0" },
@@ -62,12 +72,13 @@ function isShort(value, name) {
   return typeof value !== "object" && (name === "path" || !String(value).includes("\n"));
 }
 
-function cell(name, value) {
+function cell(name, value, home) {
   if (value === null || value === undefined) return "";
   if (SIZES.has(name) && typeof value === "number") return bytes(value);
   if (TIMES.has(name)) return moment(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   const text = typeof value === "object" ? JSON.stringify(value) : typeof value === "number" ? figure(value) : String(value);
+  if (home && text.startsWith(`${home}/`)) return `~${text.slice(home.length)}`;
   return text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL)}…` : text;
 }
 

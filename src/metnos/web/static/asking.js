@@ -81,7 +81,7 @@ export function question(run, wanted, fresh) {
     if (event.key === "y" && !second && buttons.isConnected) { event.preventDefault(); answer("yes"); }
     if (event.key === "n" && buttons.isConnected) { event.preventDefault(); answer("no"); }
   });
-  return { card, settle };
+  return { card, settle, waits: () => Boolean(wanted.item) && (given === "" || given === "later") };
 }
 
 function countdown(place, wanted, words, over) {

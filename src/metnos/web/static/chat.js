@@ -15,7 +15,7 @@ let current = null; // the turn that runs
 
 class Turn {
   constructor(asked, run = "", resumed = false) {
-    Object.assign(this, { run, resumed, turn: "", steps: new Map(), wanted: null, said: "", actions: [], learnt: 0, path: "" });
+    Object.assign(this, { run, resumed, turn: "", steps: new Map(), wanted: null, said: "", actions: [], learnt: 0, path: "", left: 0, item: "" });
     this.list = make("ol", { class: "steps", "aria-label": "What was done" });
     this.notes = make("div", { class: "notes" });
     this.questions = make("div");
@@ -29,7 +29,8 @@ class Turn {
     this.clock = setInterval(() => { this.working.lastChild.textContent = performance.now() - this.since > 1000 ? lasted(performance.now() - this.since) : ""; }, 200);
     document.getElementById("welcome")?.remove();
     log.append(this.element);
-    this.element.scrollIntoView({ block: "end" });
+    pinned = true;
+    keepUp();
   }
 
   follow(run) {
@@ -42,10 +43,12 @@ class Turn {
   }
 
   take(event) {
-    const bottom = atBottom();
-    if (event.event !== "Wanted") { this.wanted?.settle(); this.wanted = null; }
+    if (event.event !== "Wanted") {
+      if (this.wanted?.waits()) this.left = this.wanted.number;
+      this.wanted?.settle();
+      this.wanted = null;
+    }
     this[`on${event.event}`]?.(event);
-    if (bottom) window.scrollTo({ top: document.documentElement.scrollHeight });
   }
 
   doing(words) { this.working.children[1].textContent = words; }
@@ -78,9 +81,10 @@ class Turn {
   onStepDone({ number, executor, ok, message, count, wall_ms: wall, action }) {
     if (!this.steps.has(number)) this.onStepStarted({ number, of: 1, executor, title: "" });
     const row = this.steps.get(number);
-    row.className = ok ? "good" : "bad";
-    row.querySelector(".mark").textContent = ok ? "✓" : "✗";
-    row.querySelector(".mark").after(make("span", { class: "unseen" }, ok ? "done: " : "failed: "));
+    const [kind, mark, word] = ok ? ["good", "✓", "done: "] : number === this.left ? ["warn", "!", "waits: "] : ["bad", "✗", "failed: "];
+    row.className = kind;
+    row.querySelector(".mark").textContent = mark;
+    row.querySelector(".mark").after(make("span", { class: "unseen" }, word));
     row.querySelector(".tail").textContent = [ok ? "" : message, ok ? counted(count, "item") : "", wall ? lasted(wall) : ""].filter(Boolean).join(" · ");
     if (action) this.actions.push(action);
     this.doing("Working");
@@ -89,6 +93,8 @@ class Turn {
     const fresh = !this.resumed;
     this.wanted?.settle();
     this.wanted = question(this.run, wanted, fresh);
+    this.wanted.number = wanted.number;
+    this.item = wanted.item;
     this.questions.append(this.wanted.card);
     this.doing("Waiting for your answer");
     say(`A question: ${wanted.title}`);
@@ -100,11 +106,13 @@ class Turn {
   }
   onAnswered({ turn, state, text: words, steps, undo, model_text: model }) {
     this.turn = turn || this.turn;
+    const actions = [...new Set([...this.actions, ...(undo ?? [])])];
+    words = words.split("\n").filter((line) => !actions.some((action) => line.endsWith(`metnos undo ${action}`))).join("\n"); // there is a button for it
     show(this.answer, words, entriesOf(steps));
     say(words.slice(0, 500));
     if (model && !this.steps.size) this.note("A language model's words; nothing was done.");
     if (this.learnt) this.note(`From memory of ${counted(this.learnt, "earlier request")}, without planning.`);
-    this.end(state, [...new Set([...this.actions, ...(undo ?? [])])]);
+    this.end(state, actions);
   }
   onFailed({ error }) { this.fail(error); }
 
@@ -122,7 +130,7 @@ class Turn {
     if (current === this) setCurrent(null);
     if (!["done", "talked"].includes(state)) this.meta.append(make("span", { class: `badge ${{ failed: "bad", interrupted: "bad", waiting: "warn", partly: "warn", refused: "warn" }[state] ?? ""}` }, state));
     if (this.turn) {
-      furnish(this.after, this.turn, actions);
+      furnish(this.after, this.turn, actions, state === "waiting" ? this.item : "");
       this.costs();
     }
   }
@@ -138,12 +146,12 @@ class Turn {
 
 // -- what can be done about an answer
 
-/** Buttons below an answer: undo, why, good, bad. */
-function furnish(place, turn, actions = []) {
+/** What stands below an answer: undo, the question that it waits for, why, good, bad. */
+function furnish(place, turn, actions = [], item = "") {
   const panel = make("div", { class: "why-panel", hidden: true });
   const why = make("button", { type: "button", class: "quiet small", "aria-expanded": "false", on: { click: () => toggleWhy(why, panel, turn) } }, "Why?");
   const thumbs = ["good", "bad"].map((word) => make("button", { type: "button", class: "quiet small", "aria-pressed": "false", on: { click: () => rate(thumbs, word, turn) } }, word === "good" ? "Good" : "Bad"));
-  place.replaceChildren(make("div", { class: "buttons" }, actions.map(undoButton), why, thumbs), panel);
+  place.replaceChildren(make("div", { class: "buttons" }, actions.map(undoButton), item ? make("a", { class: "button small", href: `/inbox/${encodeURIComponent(item)}` }, "To the question") : null, why, thumbs), panel);
 }
 
 function undoButton(action) {
@@ -183,7 +191,11 @@ async function rate(thumbs, word, turn) {
 
 // -- the page
 
-const atBottom = () => window.innerHeight + window.scrollY > document.documentElement.scrollHeight - 120;
+// Whoever looks at the end goes on looking at it; whoever scrolled up is left in peace.
+let pinned = log.querySelector(".turn") !== null;
+const keepUp = () => { if (pinned) window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" }); };
+window.addEventListener("scroll", () => { pinned = window.innerHeight + window.scrollY > document.documentElement.scrollHeight - 80; }, { passive: true });
+new ResizeObserver(keepUp).observe(log);
 function say(words) { live.textContent = words; }
 
 /** A conversation is named by its first turn: from then on the page belongs to it, and comes back to it. */
@@ -266,4 +278,3 @@ if (followed && !current) {
   setCurrent(turn);
   turn.follow(followed);
 }
-if (log.lastElementChild && location.search) window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });

@@ -1,4 +1,5 @@
-// One question of the inbox: forms that open, the tick before a second yes, and where to go after an answer.
+// The inbox, which is shown anew when something came or went; and one question of it: forms that open, the tick before a
+// second yes, and where to go after an answer.
 
 import { sayNext } from "./metnos.js";
 
@@ -28,3 +29,11 @@ document.getElementById("editing")?.addEventListener("metnos:done", (event) => {
   sayNext("This is a new question now.");
   location.assign(`/inbox/${encodeURIComponent(event.detail.id)}`);
 });
+
+if (document.querySelector("[data-inbox]")) {
+  let known = null;
+  document.addEventListener("metnos:changed", ({ detail: { waiting } }) => {
+    if (known !== null && known !== waiting) location.reload();
+    known = waiting;
+  });
+}

@@ -1,0 +1,127 @@
+"""The settings for whoever shows and changes them: each with what it may be, and where its value comes from.
+
+Rules: where a key is kept is told by its kind only (``file:…``), because people put the key itself there by mistake.
+What could open the house from elsewhere is changed at the terminal and nowhere else: which programs are run, who may
+come in, and where requests and memories go, unless that is at home and no key would go along. A level is never raised
+beyond that of whoever raises it.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+from metnos.core import settings
+from metnos.core.errors import Refused
+from metnos.core.sections import Sheet
+from metnos.law.principal import Autonomy, Channel, Principal, lower
+from metnos.models import address
+
+if TYPE_CHECKING:
+    from metnos.app.house import App
+
+# Programs that are run, doors and their names, ways out of the house, and places that are written to.
+_AT_TERMINAL = ("sandbox.bwrap", "web.", "mcp.", "telegram.", "otel.", "backup.folder", "embed.folder", "memory.engine")
+_LEVEL = "policy.autonomy"
+_KEYS = (".key", ".token")
+_URL = ".url"
+_PROVIDER, _ELSEWHERE = ".provider", "anthropic"
+_BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as it is in force."""
+
+    name: str
+    value: Any
+    default: Any
+    origin: str  # `default`, `file` or `environment`
+    type: str  # `text`, `choice`, `yes or no`, `whole number`, `number`, `list`
+    choices: tuple[str, ...]
+    bounds: str
+    description: str
+    secret: bool  # it points to a key: where that lies is told, and not its name
+    terminal: bool  # it is changed at the terminal only
+    variable: str
+
+
+def sheet(app: "App") -> list[Setting]:
+    """Every setting, in the order in which it is documented, as the file and the environment say now."""
+    loaded = settings.load(app.workspace.settings)
+    return [_setting(loaded, key) for key in settings.keys()]  # noqa: SIM118 -- a function of that name
+
+
+def change(app: "App", name: str, text: str, by: Principal) -> Any:
+    """Set one of them, as far as ``by`` may; returns the value as it was understood."""
+    settings.require_key(name)
+    if by.channel is not Channel.TERMINAL and (at_terminal_only(name) or _leads_out(app, name, text)):
+        raise Refused(f"`{name}` is changed to that at the terminal only", fix=f"Type: metnos config set {name} VALUE")
+    if name == _LEVEL and text in tuple(Autonomy) and lower(by.level, Autonomy(text)) is not Autonomy(text):
+        raise Refused(
+            f"{by} has the level {by.level} and cannot allow more", fix=f"Type: metnos config set {name} {text}"
+        )
+    return shown(name, app.set_setting(name, text))
+
+
+def value_of(sheet_: Any, name: str) -> Any:
+    """The value of a setting in a sheet."""
+    for part in name.split("."):
+        sheet_ = getattr(sheet_, part)
+    return sheet_
+
+
+def at_terminal_only(name: str) -> bool:
+    return name.startswith(_AT_TERMINAL) or name.endswith(_KEYS)
+
+
+def _leads_out(app: "App", name: str, text: str) -> bool:
+    """Whether what is asked and remembered would leave the home, or a key would go where it was not meant for."""
+    if name.endswith(_PROVIDER):
+        return text == _ELSEWHERE
+    if not name.endswith(_URL):
+        return False
+    key = value_of(settings.load(app.workspace.settings).settings, f"{name.removesuffix(_URL)}.key")
+    return bool(key) or (bool(text) and not address.at_home(text))
+
+
+def shown(name: str, value: Any) -> Any:
+    """A value as it may be shown."""
+    if name.endswith(_KEYS) and isinstance(value, str) and value:
+        return f"{value.partition(':')[0]}:…"
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _setting(loaded: settings.Loaded, key: settings.Key) -> Setting:
+    kind, choices, bounds = _shape(key.name)
+    return Setting(
+        name=key.name,
+        value=shown(key.name, value_of(loaded.settings, key.name)),
+        default=shown(key.name, key.default),
+        origin=loaded.origin(key.name),
+        type=kind,
+        choices=choices,
+        bounds=bounds,
+        description=key.description,
+        secret=key.name.endswith(_KEYS),
+        terminal=at_terminal_only(key.name),
+        variable=key.variable,
+    )
+
+
+def _shape(name: str) -> tuple[str, tuple[str, ...], str]:
+    """Its type in a word, what may be chosen, and between which bounds."""
+    model: type[BaseModel] = Sheet
+    *sections, leaf = name.split(".")
+    for section in sections:
+        inner = model.model_fields[section].annotation
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            raise AssertionError("a section is a model")
+        model = inner
+    field = model.model_fields[leaf]
+    kind: Any = field.annotation
+    choices = tuple(map(str, get_args(kind))) if get_origin(kind) is Literal else ()
+    words = {bool: "yes or no", int: "whole number", float: "number", str: "text"}
+    bounds = [f"{said} {getattr(each, short):,}" for each in field.metadata for short, said in _BOUNDS.items()
+              if isinstance(getattr(each, short, None), int | float)]  # fmt: skip
+    return "choice" if choices else words.get(kind, "list"), choices, ", ".join(bounds)

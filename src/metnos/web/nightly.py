@@ -1,0 +1,98 @@
+"""What Metnos does by itself, in words: jobs, their runs, and what they had to tell.
+
+Rules: pure. A job that is not known here is shown with the words that it has for itself. An outcome has one word and one
+tone, here and nowhere else.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from metnos.web import words
+from metnos.web.catalog import listed
+
+TITLES = {
+    "catch_up": "Catch up",
+    "embedder": "Check how texts are compared",
+    "ager": "Let unused connections fade",
+    "curator": "Learn from what happened",
+    "dream": "Think over the day",
+    "critic": "Judge its own answers",
+    "fast_paths": "Check the short cuts",
+    "multi_tool_promote": "Look for sequences worth a program",
+    "selection": "Sort out executors",
+    "introspection": "Look for what is missing",
+    "synt": "Make what you agreed to",
+    "conversations": "Summarise old conversations",
+    "uses": "Forget old uses",
+    "undo": "Forget what is too old to undo",
+    "executors": "Check every signature",
+    "audit": "Prove the audit",
+    "backup": "Back up",
+}
+_OUTCOMES = {
+    "done": ("done", "good"),
+    "failed": ("failed", "bad"),
+    "interrupted": ("interrupted", "warn"),
+    "running": ("running", "accent"),
+}
+_VERDICTS = {
+    "due": "due now",
+    "paused": "tried again soon, because it failed",
+    "given up": "given up for tonight; next night again",
+    "quiet": "waits until you have used Metnos",
+}
+
+
+def jobs(given: Any) -> list[dict[str, Any]]:
+    """Every job in its order."""
+    return [_job(each) for each in listed(given) if isinstance(each, Mapping)]
+
+
+def _job(each: Mapping[str, Any]) -> dict[str, Any]:
+    name = str(each.get("name") or each.get("job") or "")
+    last = each.get("last")
+    run = last if isinstance(last, Mapping) else {}
+    outcome = str(run.get("state") or each.get("outcome") or "")
+    word, tone = _OUTCOMES.get(outcome, (outcome, ""))
+    verdict = str(each.get("verdict") or each.get("state") or "")
+    return {
+        "name": name,
+        "title": title(name),
+        "what": str(each.get("what") or ""),
+        "last": str(run.get("started") or (last if isinstance(last, str) else "") or ""),
+        "word": word,
+        "tone": tone,
+        "said": result(run) or str(each.get("said") or each.get("message") or ""),
+        "next": str(each.get("next") or ""),
+        "when": _VERDICTS.get(verdict, ""),
+        "running": outcome == "running",
+    }
+
+
+def runs(given: Any) -> list[dict[str, Any]]:
+    """What ran, the newest first."""
+    return [_run(each) for each in listed(given) if isinstance(each, Mapping)]
+
+
+def _run(each: Mapping[str, Any]) -> dict[str, Any]:
+    word, tone = _OUTCOMES.get(str(each.get("state")), (str(each.get("state") or ""), ""))
+    return {
+        "title": title(str(each.get("job") or "")),
+        "started": str(each.get("started") or ""),
+        "word": word,
+        "tone": tone,
+        "said": result(each),
+        "took": words.milliseconds(each.get("cpu_ms")) if each.get("cpu_ms") is not None else "",
+        "by": "you" if each.get("by_hand") else "Metnos",
+    }
+
+
+def title(name: str) -> str:
+    return TITLES.get(name) or name.replace("_", " ").capitalize()
+
+
+def result(run: Mapping[str, Any]) -> str:
+    """What came of a run: its counts and its message."""
+    counts = run.get("counts")
+    said = [f"{words.figure(count)} {name}" for name, count in counts.items()] if isinstance(counts, Mapping) else []
+    return "; ".join(part for part in (", ".join(said), str(run.get("message") or "")) if part)

@@ -1,0 +1,179 @@
+"""Tools of MCP servers as executors of a workspace: added, permitted, called, changed behind one's back, removed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from executors.mcp import official, strange
+from metnos.app import App, servers
+from metnos.app.servers import Wish
+from metnos.core.errors import ExecutorFailed, NotTrusted, Refused, UsageError, Waiting
+from metnos.executors.call import Call
+from metnos.executors.gate_code import Code
+from metnos.executors.mcp.servers import Server
+from metnos.executors.outcome import Outcome
+from metnos.executors.state import State
+from metnos.law.capability import Capability
+from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.synt import gates_capabilities
+
+OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
+
+
+def added(app: App, mode: str, file: Path | None = None, wish: Wish | None = None) -> str:
+    """The name of the executor that was made of the one tool of a strange server."""
+    server = Server("notes", strange.command(mode, file))
+    planned = servers.plan(app, server, servers.look(app, server), wish or Wish(reading=("search_notes",)))
+    made = servers.add(app, server, planned)
+    assert [each.state for each in made] == [State.ACTIVE], made
+    return made[0].name
+
+
+def called(app: App, name: str, yeses: int = 1, **args: object) -> Outcome:
+    """A call with the owner's yeses."""
+    call = Call(name, args, OWNER, Path.home())
+    with pytest.raises(Waiting) as waiting:
+        app.runner.run(call)
+    assert app.inbox.find(waiting.value.item).needs_yes == yeses
+    for _ in range(yeses):
+        app.inbox.approve(waiting.value.item, OWNER)
+    return app.runner.run(call)
+
+
+def test_a_tool_of_an_official_server_is_an_executor_like_any_other(equipped: App, tmp_path: Path) -> None:
+    (tmp_path / "shopping.txt").write_text("any: 2 milk\n")
+    server = Server("shopping", official.command(tmp_path))
+    wish = Wish(reading=("list_shopping",), names={"add_shopping": "append_records_remote"})
+    planned = servers.plan(equipped, server, servers.look(equipped, server), wish)
+    made = servers.add(equipped, server, planned)
+    reader, adder = (each.name for each in made)
+    assert [each.state for each in made] == [State.ACTIVE, State.ACTIVE]
+    found = called(equipped, reader, shop="any")
+    assert found.ok
+    assert "2 milk" in str(found.reply["entries"])
+    done = called(equipped, adder, yeses=2, item="bread", amount=3)
+    assert done.ok
+    assert "any: 3 bread" in (tmp_path / "shopping.txt").read_text()
+    kinds = [line.kind for line in equipped.audit.newest()]
+    assert "mcp server added" in kinds
+    assert "executor run" in kinds
+
+
+def test_a_grant_lets_what_only_reads_run_without_a_question(equipped: App) -> None:
+    name = added(equipped, "honest")
+    equipped.grants.grant(name, Capability.MCP_CALL, "notes/search_notes", days=1, by=OWNER)
+    assert equipped.runner.run(Call(name, {"words": "milk"}, OWNER, Path.home())).ok
+
+
+def test_read_only_reaches_no_server(equipped: App) -> None:
+    name = added(equipped, "honest")
+    with pytest.raises(Refused, match="MCP server"):
+        equipped.runner.run(Call(name, {"words": "milk"}, replace(OWNER, level=Autonomy.READ_ONLY), Path.home()))
+
+
+def test_what_was_declared_is_what_the_policy_decides_about(equipped: App) -> None:
+    wish = Wish(reading=("search_notes",), hosts=("example.org",), reads=("~/notes/**",))
+    name = added(equipped, "honest", wish=wish)
+    needs = {need.words for need in equipped.runner.needs(Call(name, {"words": "a"}, OWNER, Path.home()))}
+    assert needs == {
+        "ask the tool search_notes of the MCP server notes, outside the sandbox",
+        "GET to example.org, outside the home",
+        f"read {Path.home() / 'notes'}",
+    }
+
+
+def test_a_tool_that_changed_is_refused_until_it_is_looked_at_again(equipped: App, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    name = added(equipped, "changed", mark)
+    assert called(equipped, name, words="milk").ok
+    mark.touch()
+    refused = called(equipped, name, words="milk")
+    assert not refused.ok
+    assert refused.kind == "not_permitted"
+    assert "not the one that you agreed to" in refused.message
+    server = servers.servers(equipped).get("notes")
+    planned = servers.plan(equipped, server, servers.look(equipped, server), Wish(reading=("search_notes",)))
+    assert planned[0].name == name
+    assert servers.add(equipped, server, planned)[0].state is State.ACTIVE
+    assert equipped.catalog.get(name).version == "1.1.0"
+    assert called(equipped, name, words="milk").ok
+
+
+def test_whoever_changes_the_list_of_servers_starts_nothing_with_it(equipped: App, tmp_path: Path) -> None:
+    name = added(equipped, "honest")
+    mark = tmp_path / "started"
+    servers.servers(equipped).put(Server("notes", ("/usr/bin/touch", str(mark))))
+    refused = called(equipped, name, words="milk")
+    assert refused.kind == "not_permitted"
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(("mode", "kind"), [("dies", "unavailable"), ("fails", "failed")])
+def test_a_server_that_fails_is_an_outcome_and_no_strike(equipped: App, mode: str, kind: str) -> None:
+    failed = called(equipped, added(equipped, mode), words="milk")
+    assert (failed.ok, failed.kind, failed.fault) == (False, kind, False)
+
+
+def test_orders_in_a_description_reach_no_manifest(equipped: App) -> None:
+    name = added(equipped, "orders")
+    assert "Ignore" not in str(equipped.catalog.get(name).manifest.model_dump())
+
+
+def test_plain_keeps_out_all_that_a_server_says(equipped: App) -> None:
+    name = added(equipped, "honest", wish=Wish(plain=True))
+    assert "Search the notes" not in str(equipped.catalog.get(name).manifest.model_dump())
+
+
+def test_a_panic_reaches_servers_too(equipped: App) -> None:
+    name = added(equipped, "honest")
+    equipped.runner.panic("enough")
+    with pytest.raises(NotTrusted):
+        equipped.runner.run(Call(name, {"words": "milk"}, OWNER, Path.home()))
+    with pytest.raises(UsageError, match="halted"):
+        servers.look(equipped, servers.servers(equipped).get("notes"))
+    tool = equipped.catalog.look(name).executor
+    assert tool is not None
+    assert tool.manifest.capabilities.mcp.call is not None
+    with pytest.raises(Exception, match="halted"):
+        servers.ask_tool(equipped, tool.manifest.capabilities.mcp.call, {"words": "a"}, 30.0)
+    assert equipped.halts.running() == []
+
+
+def test_a_name_of_somebody_else_is_not_taken(equipped: App) -> None:
+    server = Server("notes", strange.command("honest"))
+    offered = servers.look(equipped, server)
+    planned = servers.plan(equipped, server, offered, Wish(names={"search_notes": "find_files"}))
+    assert "another executor" in planned[0].problem
+    assert servers.add(equipped, server, planned) == []
+
+
+def test_a_tool_that_is_not_offered_cannot_be_wished_for(equipped: App) -> None:
+    server = Server("notes", strange.command("honest"))
+    with pytest.raises(UsageError, match="offers no tool"):
+        servers.plan(equipped, server, servers.look(equipped, server), Wish(tools=("burn",)))
+
+
+def test_where_there_is_no_room_it_is_signed_and_switched_off(equipped: App) -> None:
+    equipped.set_setting("executors.births", "0")
+    app = App.open(equipped.workspace, equipped.clock)
+    server = Server("notes", strange.command("honest"))
+    made = servers.add(app, server, servers.plan(app, server, servers.look(app, server), Wish()))
+    assert made[0].state is State.DISABLED
+    assert "metnos executor enable" in made[0].said
+
+
+def test_what_is_removed_cannot_be_asked_any_more(equipped: App) -> None:
+    name = added(equipped, "honest")
+    tool = equipped.catalog.get(name).manifest.capabilities.mcp.call
+    assert tool is not None
+    assert servers.remove(equipped, "notes") == [name]
+    with pytest.raises(NotTrusted, match="archived"):
+        equipped.catalog.get(name)
+    with pytest.raises(ExecutorFailed, match="was removed"):
+        servers.ask_tool(equipped, tool, {"words": "a"}, 30.0)
+
+
+def test_what_metnos_makes_itself_cannot_reach_a_server(equipped: App) -> None:
+    found = equipped.catalog.get(added(equipped, "honest"))
+    assert any("metnos mcp add" in each for each in gates_capabilities.surplus(Code(found.source), found.manifest))

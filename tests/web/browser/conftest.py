@@ -1,0 +1,125 @@
+"""A real browser on a real Metnos: the daemon as `metnos open` starts it, on a workspace and a home of the tests' own.
+
+``page`` is signed in and fails the test for anything that the browser complains about: a script that broke, a request
+that failed, something that the content security policy forbids. With METNOS_SHOTS set to a folder, pictures go there.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from support import ROOT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+PATIENCE_MS = 30_000
+SHOTS = os.environ.get("METNOS_SHOTS")
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A Metnos that runs."""
+
+    home: Path
+    address: str
+
+    def metnos(self, *words: str) -> str:
+        """What a command of ours prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", "metnos", "--workspace", str(self.home / "ws"), *words],
+            env=self.environment, cwd=self.home, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("METNOS_") and key != "DISPLAY"}
+        return kept | {"HOME": str(self.home)}
+
+    def link(self) -> str:
+        """A new one-time link."""
+        return str(json.loads(self.metnos("open", "--json", "--no-browser"))["link"])
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Metnos, with a folder to play with."""
+    home = tmp_path_factory.mktemp("home")
+    subprocess.run([sys.executable, str(ROOT / "tools" / "playground.py"), str(home / "play")], check=True,
+                   capture_output=True)  # fmt: skip
+    made = House(home, "")
+    made.metnos("init")
+    made.metnos("config", "set", "web.port", "0")
+    address = json.loads(made.metnos("open", "--json", "--no-browser"))["address"]
+    yield House(home, address)
+    made.metnos("serve", "--stop")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine; on Debian: apt install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def cookie(house: House, browser: Browser) -> list[dict[str, object]]:
+    """What a browser has that followed a link."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(house.link())
+    kept = [dict(each) for each in context.cookies()]
+    context.close()
+    assert kept, "the link signed nobody in"
+    return kept
+
+
+@contextmanager
+def looking(browser: Browser, house: House, **options: object) -> Iterator[Page]:
+    """A page; whatever the browser complains about in it is a fault."""
+    context: BrowserContext = browser.new_context(base_url=house.address, **options)  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    yield page
+    context.close()
+    assert faults == []
+
+
+@pytest.fixture
+def page(browser: Browser, house: House, cookie: list[dict[str, object]]) -> Iterator[Page]:
+    """The owner's browser, on a desk."""
+    with looking(browser, house, viewport=WIDE) as found:
+        found.context.add_cookies(cookie)  # type: ignore[arg-type]
+        yield found
+
+
+@pytest.fixture
+def stranger(browser: Browser, house: House) -> Iterator[Page]:
+    """Somebody who is not signed in."""
+    with looking(browser, house, viewport=WIDE) as found:
+        yield found
+
+
+@pytest.fixture
+def inspect(page: Page) -> Callable[[str, str], None]:
+    """Looks at an address as a careful person would: `looks.whole` in both themes and both sizes."""
+    from web.browser import looks
+
+    return lambda path, name: looks.whole(page, path, name, SHOTS)

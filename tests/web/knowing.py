@@ -1,0 +1,151 @@
+"""What the API says about the mnestome, the memory and the fast paths, made up: as much of it as a test wants, and with
+text in it that would like to be more than text."""
+
+import math
+import random
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from web.standin import EVIL, WHEN, Api
+from web.standin import ANSWERS as SHELL
+
+MNEST = "01KZ600KM0Y8NDATC38S4MDMRA"
+MONTHS = ["2026-01", "2026-02", "2026-03"]
+_VERBS = ("find", "list", "read", "extract", "summarise", "move", "count", "write", "append", "compare")
+_OBJECTS = ("files", "text", "pdf", "notes", "mail", "invoices", "photos", "events", "tables", "pages", "links", "logs")
+_TAGS = ("invoice", "research", "home", "photos")
+
+
+def mnestome(mnests: int, seed: int = 7) -> dict[str, Any]:
+    """A graph with so many mnests, the same each time."""
+    chance = random.Random(seed)  # noqa: S311 -- for a picture
+    names = [f"{verb}_{thing}{extra}" for extra in ("", "_new", "_old", "_all") for verb in _VERBS for thing in _OBJECTS]
+    names = names[: max(12, min(len(names), mnests // 11))]
+    places = {name: _place(number, len(names)) for number, name in enumerate(names)}
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    while len(found) < mnests:
+        source = names[int(len(names) * chance.random() ** 2)]
+        target = chance.choice(names)
+        state = chance.choices(("active", "decaying", "seed", "proto", "superseded"), (60, 16, 12, 8, 4))[0]
+        if state == "proto":
+            target = f"wish_{chance.randrange(max(3, len(names) // 14))}"
+            places.setdefault(target, _place(len(places) * 3 + 1, len(names)))
+        if source != target and (source, target) not in found:
+            found[source, target] = {
+                "id": f"01KZ600KM0{len(found):016d}", "source": source, "target": target, "state": state,
+                "weight": round(chance.random() ** 2 * (0.2 if state == "decaying" else 1), 4),
+                "uses": chance.randrange(40), "last_used": f"2026-04-{1 + chance.randrange(21):02d}T10:00:00.000Z",
+                "tags": [tag for tag in _TAGS if chance.random() < 0.15], "proto": state == "proto",
+            }  # fmt: skip
+    return _whole(list(found.values()), places, names)
+
+
+def _place(number: int, of: int) -> tuple[float, float]:
+    far, turn = math.sqrt((number + 0.5) / (of * 1.4)), number * 2.399963
+    return round(min(far, 1) * math.cos(turn), 4), round(min(far, 1) * math.sin(turn), 4)
+
+
+def _whole(mnests: list[dict[str, Any]], places: dict[str, tuple[float, float]], names: list[str]) -> dict[str, Any]:
+    traffic = dict.fromkeys(places, 0.0)
+    for each in mnests:
+        traffic[each["source"]] += each["weight"]
+        traffic[each["target"]] += each["weight"]
+    nodes = [{"name": name, "state": "active" if name in names else "wished", "purpose": f"Do {name}.",
+              "traffic": round(traffic[name], 4), "uses": 3, "x": x, "y": y} for name, (x, y) in places.items()]  # fmt: skip
+    mnests.sort(key=lambda each: -each["weight"])
+    return {"as_of": WHEN, "nodes": nodes, "mnests": mnests, "tags": list(_TAGS), "months": MONTHS, "total": len(mnests)}
+
+
+def small() -> dict[str, Any]:
+    """A few, one of them evil, one a wish."""
+    names = ["request", "find_files", "read_text", EVIL]
+    one = {"id": MNEST, "source": "find_files", "target": "read_text", "state": "active", "weight": 0.55, "uses": 7,
+           "last_used": WHEN, "tags": ["invoice", EVIL], "proto": False}  # fmt: skip
+    wish = one | {"id": "01WISH", "source": "read_text", "target": "wish_me", "state": "proto", "weight": 0.3, "tags": []}
+    evil = one | {"id": "01EVIL", "source": EVIL, "target": "find_files", "state": "decaying", "weight": 0.1, "uses": 1}
+    asked = one | {"id": "01ASKED", "source": "request", "target": "find_files", "state": "seed", "weight": 0.2, "tags": []}
+    places = {name: _place(number, 5) for number, name in enumerate([*names, "wish_me"])}
+    found = _whole([one, wish, evil, asked], places, names)
+    found["nodes"][0]["state"], found["nodes"][1]["state"], found["nodes"][2]["state"] = "request", "active", "quarantine"
+    return found
+
+
+def _event(day: int, kind: str, weight: float, **more: Any) -> dict[str, Any]:
+    return {"ts": f"2026-02-{day:02d}T09:00:00.000Z", "kind": kind, "delta": 0.15, "weight": weight, "new_state": None,
+            "decay_lambda": None, "reason": "ager nightly", "turn": None} | more  # fmt: skip
+
+
+_FADING = [0.3 * math.exp(-0.018 * day) + (0.15 if day > 7 else 0) for day in range(60)]
+_ONE = next(each for each in small()["mnests"] if each["id"] == MNEST) | {
+    "source_version": "1.0.0", "target_version": "1.2.0", "decay_lambda": 0.018, "signature": None,
+    "first": "2026-02-01T09:00:00.000Z",
+    "events": [
+        _event(1, "reinforce", 0.3, new_state="active", reason=EVIL, turn="01TURN"),
+        *(_event(day, "decay", 0.3 - 0.005 * day) for day in range(2, 8)),
+        _event(8, "reinforce", 0.41, reason="passed", turn="01TURN"),
+        _event(20, "state_change", 0.19, new_state="decaying"),
+    ],
+    "weights": [[f"2026-{2 + day // 28:02d}-{1 + day % 28:02d}T09:00:00.000Z", weight]
+                for day, weight in enumerate(_FADING)],
+}  # fmt: skip
+
+# -- fast paths
+
+_PATH = {"id": "a1b2c3d4e5f6", "level": 1, "state": "active", "tools": ["find_files"], "said": f"find <files> in {EVIL}",
+         "reason": "right often enough", "passes": 6, "agreed": 9, "disagreed": 0, "hits": 41, "wrong": 0,
+         "plan_ms": 812.0, "plan_usd": 0.0012}  # fmt: skip
+PATHS = [
+    _PATH,
+    _PATH | {"id": "ffeedd", "level": 2, "state": "shadow", "tools": ["find_files", "extract_text"], "hits": 0,
+             "said": "what do the PDFs say"},
+    _PATH | {"id": "0badbad", "state": "demoted", "tools": ["move_files"], "said": "tidy up", "hits": 3, "wrong": 1},
+    _PATH | {"id": "cand", "state": "candidate", "tools": ["count_words"], "said": "count words", "hits": 0, "passes": 1},
+]  # fmt: skip
+_WHOLE_PATH = _PATH | {
+    "executors": [{"name": "find_files", "version": "1.0.0"}],
+    "forms": [{"form": "find <files> in <folder>", "said": f"find <files> in {EVIL}", "uses": 5}],
+    "events": [{"ts": WHEN, "kind": "hit", "turn": "01TURN", "probability": 0.99, "saved_ms": 640.0, "saved_usd": 0.001,
+                "reason": EVIL}],
+}  # fmt: skip
+SAVINGS = {
+    "last_days": 30, "turns": 120, "hits": 61, "wrong": 1, "saved_ms": 48_210.0, "saved_usd": 0.0731, "bound": 0.01,
+    "ways": [{"path": "fast", "turns": 61, "plan_ms": 120.0, "usd": 0.0},
+             {"path": "model", "turns": 59, "plan_ms": 51_000.0, "usd": 0.07}],
+    "days": [{"day": f"2026-04-{day:02d}", "hits": 1 + day % 6, "wrong": int(day == 9), "ms": 700.0 * (1 + day % 6),
+              "usd": 0.001 * (1 + day % 6)} for day in range(1, 21) if day % 5],
+}  # fmt: skip
+
+ANSWERS: dict[str, Any] = {
+    "/api/mnestome": small(),
+    f"/api/mnestome/{MNEST}": _ONE,
+    "/api/fastpaths": {"paths": PATHS},
+    "/api/fastpaths/a1b2c3d4e5f6": _WHOLE_PATH,
+    "/api/savings": SAVINGS,
+}
+
+
+class Knowing(Api):
+    """A stand-in that also knows how much of a graph is asked for, and what forgetting would take."""
+
+    def __init__(self) -> None:
+        super().__init__(SHELL | ANSWERS)
+
+    async def _answer(self, request: Request) -> Response:
+        path = request.url.path
+        if request.method == "GET" and path == "/api/mnestome":
+            return JSONResponse(self._graph(request))
+        if request.method == "POST" and path in ANSWERS_TO_POSTS:
+            self.posts.append((path, await request.json()))
+            return JSONResponse(ANSWERS_TO_POSTS[path])
+        return await super()._answer(request)
+
+    def _graph(self, request: Request) -> dict[str, Any]:
+        found, limit = self.answers["/api/mnestome"], int(request.query_params.get("limit", "5000"))
+        if request.query_params.get("month") in MONTHS:  # an earlier month knew less
+            found = found | {"mnests": found["mnests"][: len(found["mnests"]) // 2]}
+        return dict(found | {"mnests": found["mnests"][:limit]})
+
+
+ANSWERS_TO_POSTS: dict[str, Any] = {}
