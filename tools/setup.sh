@@ -40,10 +40,11 @@ venv_package() {
 print(f"{v}-venv" if sys.executable == f"/usr/bin/{v}" else m)'
 }
 
-# System packages: bubblewrap (the sandbox), and venv where it is missing. Nothing else needs root.
+# System packages: bubblewrap (the sandbox), venv where it is missing, and for the tests a browser. Nothing else needs root.
 install_system_packages() {
     wanted=""
     command -v bwrap >/dev/null 2>&1 || wanted="bubblewrap"
+    [ "$kind" = run ] || command -v chromium >/dev/null 2>&1 || wanted="$wanted chromium"
     can_make_venv || wanted="$wanted $(venv_package)"
     wanted=${wanted# }
     [ -n "$wanted" ] || return 0
@@ -54,9 +55,9 @@ install_system_packages() {
     elif command -v apt-get >/dev/null 2>&1; then
         ask_for "apt-get update && apt-get install -y $wanted"
     elif command -v dnf >/dev/null 2>&1; then
-        ask_for "dnf install -y bubblewrap"
+        ask_for "dnf install -y $wanted"
     elif command -v pacman >/dev/null 2>&1; then
-        ask_for "pacman -S bubblewrap"
+        ask_for "pacman -S $wanted"
     else
         say "missing system packages: install '$wanted' with your system's package manager, then type the same again"
     fi

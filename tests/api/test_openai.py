@@ -49,13 +49,6 @@ class Slow:
             self.cancelled.set()
 
 
-@pytest.fixture(scope="module")
-def _listening() -> Iterator[socket.socket]:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        yield found
-
-
 @pytest.fixture
 def served(equipped: App, clock: MovableClock) -> Iterator[Served]:
     equipped.close()
@@ -205,38 +198,42 @@ def test_a_wrong_secret_gets_nothing(address: str) -> None:
                 attempt()
 
 
-@pytest.mark.parametrize(
-    ("more", "word"),
-    [
-        ({"n": 2}, "one answer"),
-        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}, "tools"),
-        ({"response_format": {"type": "json_object"}}, "schema"),
-        ({"logprobs": True}, "probabilities"),
-        ({"modalities": ["text", "audio"]}, "text"),
-    ],
+REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"n": 2}, "one answer"),
+    ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}, "tools"),
+    ({"response_format": {"type": "json_object"}}, "schema"),
+    ({"logprobs": True}, "probabilities"),
+    ({"modalities": ["text", "audio"]}, "text"),
 )
-def test_what_cannot_be_done_is_refused_by_name(client: OpenAI, more: dict[str, Any], word: str) -> None:
-    with pytest.raises(openai.BadRequestError) as refused:
-        ask(client, "what is 2 + 2?", **more)
-    assert word in refused.value.message
-    assert refused.value.type == "invalid_request_error"
+NO_MESSAGES: tuple[tuple[list[Any], str], ...] = (
+    ([], "messages"),
+    ([{"role": "wizard", "content": "x"}], "messages.0.role"),
+    ([{"role": "user", "content": "  "}], "empty"),
+    ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}], "last message"),
+    ([{"role": "user", "content": "x" * (LONGEST + 1)}], "longer"),
+    ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]}], "image_url"),
+)
 
 
-@pytest.mark.parametrize(
-    ("messages", "word"),
-    [
-        ([], "messages"),
-        ([{"role": "wizard", "content": "x"}], "messages.0.role"),
-        ([{"role": "user", "content": "  "}], "empty"),
-        ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}], "last message"),
-        ([{"role": "user", "content": "x" * (LONGEST + 1)}], "longer"),
-        ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]}], "image_url"),
-    ],
-)
-def test_messages_that_are_none_are_refused(client: OpenAI, messages: list[Any], word: str) -> None:
-    with pytest.raises(openai.BadRequestError) as refused:
-        client.chat.completions.create(model="metnos", messages=messages)
-    assert word in refused.value.message
+def test_what_cannot_be_done_is_refused_by_name(client: OpenAI, served: Served) -> None:
+    for more, word in REFUSED:
+        with pytest.raises(openai.BadRequestError) as refused:
+            ask(client, "what is 2 + 2?", **more)
+        assert word in refused.value.message
+        assert refused.value.type == "invalid_request_error"
+    for messages, word in NO_MESSAGES:
+        with pytest.raises(openai.BadRequestError) as refused:
+            client.chat.completions.create(model="metnos", messages=messages)
+        assert word in refused.value.message
+    assert served.app.medium.newest(10) == []
+
+
+def test_it_is_documented_like_the_rest(client: OpenAI, served: Served) -> None:
+    found = served.api.openapi()["paths"]
+    assert {"/v1/models", "/v1/models/{name}", "/v1/chat/completions"} <= set(found)
+    answers = found["/v1/chat/completions"]["post"]["responses"]
+    assert {"200", "400", "403", "404", "503"} <= set(answers)
+    assert "text/event-stream" in answers["200"]["content"]
 
 
 def test_parts_of_text_and_what_the_client_calls_its_system_are_no_orders(client: OpenAI, served: Served) -> None:

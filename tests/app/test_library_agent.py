@@ -6,7 +6,8 @@ from app.documented import examples
 from metnos import Agent
 from metnos.app import App, library_agent
 from metnos.core.clock import MovableClock
-from metnos.core.errors import UsageError, WorkspaceError
+from metnos.core.errors import ExecutorError, UsageError, WorkspaceError
+from metnos.executors import template
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.turn.events import Answered, Event, Started, Wanted
 
@@ -109,6 +110,42 @@ def test_where_there_is_none_one_is_made_only_if_it_may_be(tmp_path: Path) -> No
     with pytest.raises(WorkspaceError, match="no workspace"):
         Agent(tmp_path / "none", create=False)
     assert not (tmp_path / "none").exists()
+
+
+def test_one_executor_is_run_through_the_same_door(agent: Agent, letter: Path) -> None:
+    looked = agent.run("read_files", {"paths": [str(letter)]})
+    assert looked.ok
+    assert looked.undo == ""
+    waits = agent.run("delete_files", {"paths": [str(letter)]})
+    assert not waits.ok
+    assert "metnos inbox approve" in waits.message
+    assert letter.exists()
+    done = agent.run("delete_files", {"paths": [str(letter)]}, approve=lambda _: True)
+    assert done.ok
+    assert not letter.exists()
+    agent.undo(done.undo)
+    assert letter.exists()
+    assert not agent.run("compute_numbers", {"nonsense": 1}).ok
+
+
+def test_what_does_not_pass_is_not_adopted_and_leaves_nothing(agent: Agent, tmp_path: Path) -> None:
+    drafts = tmp_path / "count_lines"
+    drafts.mkdir()
+    with pytest.raises(ExecutorError, match="cannot be read"):
+        agent.adopt(drafts)
+    for name, content in template.files("count_lines").items():
+        (drafts / name).write_bytes(content)
+    honest = (drafts / "executor.py").read_text()
+    (drafts / "executor.py").write_text(honest.replace("lines}", "lines + 1}"))
+    with pytest.raises(ExecutorError, match="does not pass: test: counts lines"):
+        agent.adopt(drafts)
+    assert not (agent.app.workspace.executors / "count_lines").exists()
+    (drafts / "executor.py").write_text(honest)
+    assert agent.adopt(drafts)[0] == "static gate"
+    (tmp_path / "home" / "diary.txt").write_text("one\ntwo\n")
+    assert agent.run("count_lines", {"path": "~/diary.txt"}).reply["entries"][0]["lines"] == 2
+    with pytest.raises(UsageError, match="already"):
+        agent.adopt(drafts)
 
 
 @pytest.mark.slow

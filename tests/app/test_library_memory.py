@@ -13,6 +13,8 @@ from metnos.app import App, library_memory
 from metnos.core.clock import MovableClock
 from metnos.core.errors import UsageError, WorkspaceError
 from metnos.core.workspace import Workspace
+from metnos.grimoire.episode import Provenance
+from metnos.grimoire.fact import Decay, Fact, Kind, Standing
 
 KEY = "The spare key is under the blue flower pot."
 BOILER = "The boiler was serviced in May."
@@ -140,6 +142,26 @@ def test_facts_are_learnt_recalled_and_grow_by_helping(memory: Grimoire, clock: 
     memory.harmed(fact.id)
     memory.harmed(fact.id)
     assert (memory.facts()[0].confidence or 0) < before
+
+
+def test_a_fact_about_a_person_counts_when_they_agree_and_not_when_they_refuse(
+    memory: Grimoire, clock: MovableClock
+) -> None:
+    now = clock.now()
+    for key, text in (("01TEA", "The owner prefers tea in the morning."), ("01SON", "The son is allergic to nuts.")):
+        memory._mind.facts.put(
+            Fact(
+                *(key, Kind.PATTERN, text, "household", 0.6, 0.6, Provenance.SELF, Decay.TACTICAL, now, now, now),
+                standing=Standing.QUARANTINED,
+            )
+        )
+    assert memory.facts() == []
+    assert {each.id for each in memory.facts(waiting=True)} == {"01TEA", "01SON"}
+    assert memory.agree("01TEA")
+    assert memory.refuse("01SON")
+    assert not memory.agree("01NONE")
+    assert [each.id for each in memory.facts()] == ["01TEA"]
+    assert memory.facts(waiting=True) == []
 
 
 def test_what_others_say_is_found_and_believed_less(memory: Grimoire) -> None:

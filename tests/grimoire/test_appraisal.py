@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from grimoire.happened import EPISODES, PADS, observed, step, turn
 from metnos.grimoire.affect import NEUTRAL, Pad
 from metnos.grimoire.appraisal import (
+    IMPORTANCE,
     Emotion,
     Known,
     Octant,
@@ -294,3 +295,11 @@ def test_joy_anger_fear_and_sadness_lie_where_they_are_felt() -> None:
     assert emotion(Pad(-0.5, 0.6, -0.5)) is Emotion.FEAR
     assert emotion(Pad(-0.6, -0.4, -0.4)) is Emotion.SADNESS
     assert emotion(NEUTRAL) is None
+
+
+def test_what_whoever_told_it_says_it_is_worth_counts() -> None:
+    plain = replace(observed(event="The heating in the cellar was repaired."), payload={})
+    said = {value: importance(replace(plain, payload={IMPORTANCE: value})) for value in (0.0, 0.3, 7, -1)}
+    assert said == {0.0: 0.0, 0.3: 0.3, 7: 1.0, -1: 0.0}
+    for no_number in ("much", True, None, math.nan):
+        assert importance(replace(plain, payload={IMPORTANCE: no_number})) == importance(plain)

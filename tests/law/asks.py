@@ -40,7 +40,8 @@ def ask(**changes: Any) -> Ask:
 def others() -> list[Principal]:
     """Everyone who may not answer."""
     machines = [
-        Principal(each, "x", Autonomy.FULL) for each in (Channel.API, Channel.EXECUTOR, Channel.NIGHT, Channel.BIRTH)
+        Principal(each, "x", Autonomy.FULL)
+        for each in (Channel.API, Channel.MCP, Channel.EXECUTOR, Channel.NIGHT, Channel.BIRTH)
     ]
     return [
         *machines,

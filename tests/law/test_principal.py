@@ -42,3 +42,21 @@ def test_at_the_terminal_it_is_whoever_owns_the_account(monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "getuid", lambda: 987_654)
     assert at_terminal().sender == "uid-987654"
     assert str(OWNER) == "terminal:owner"
+
+
+@given(
+    st.sampled_from(Channel),
+    LEVELS,
+    st.sampled_from(["mcp:one", "mcp:two", "terminal:owner", ""]),
+    st.sampled_from([1, 2]),
+)
+def test_an_mcp_client_answers_only_what_it_asked_itself_and_one_yes_decides(
+    channel: Channel, level: Autonomy, asker: str, yeses: int
+) -> None:
+    who = Principal(channel, "one", level)
+    if channel is Channel.MCP:
+        own = asker == "mcp:one" and yeses == 1 and level is not Autonomy.READ_ONLY
+        assert who.may_answer_to(asker, yeses) is own
+        assert not who.may_answer
+    else:
+        assert who.may_answer_to(asker, yeses) is who.may_answer

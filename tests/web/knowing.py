@@ -19,32 +19,37 @@ _TAGS = ("invoice", "research", "home", "photos")
 
 
 def mnestome(mnests: int, seed: int = 7) -> dict[str, Any]:
-    """A graph with so many mnests, the same each time."""
+    """A graph with so many mnests, the same each time: as in life, a few executors meet most of the others, most meet
+    their neighbours, and most mnests are light."""
     chance = random.Random(seed)  # noqa: S311 -- for a picture
-    names = [f"{verb}_{thing}{extra}" for extra in ("", "_new", "_old", "_all") for verb in _VERBS for thing in _OBJECTS]
+    names = [f"{verb}_{thing}{extra}" for thing in _OBJECTS for extra in ("", "_new", "_old", "_all") for verb in _VERBS]
     names = names[: max(12, min(len(names), mnests // 11))]
-    places = {name: _place(number, len(names)) for number, name in enumerate(names)}
+    places = {name: _place(number // 10, number % 10, len(names) // 10) for number, name in enumerate(names)}
     found: dict[tuple[str, str], dict[str, Any]] = {}
     while len(found) < mnests:
-        source = names[int(len(names) * chance.random() ** 2)]
-        target = chance.choice(names)
-        state = chance.choices(("active", "decaying", "seed", "proto", "superseded"), (60, 16, 12, 8, 4))[0]
+        number = int(len(names) * chance.random())
+        near = number - number % 10 + chance.randrange(10) if chance.random() < 0.2 else number + chance.randrange(-60, 60)
+        source, target = names[number], names[near % len(names) if chance.random() < 0.8 else chance.randrange(12)]
+        state = chance.choices(("active", "decaying", "seed", "proto", "superseded"), (46, 24, 18, 6, 6))[0]
         if state == "proto":
-            target = f"wish_{chance.randrange(max(3, len(names) // 14))}"
-            places.setdefault(target, _place(len(places) * 3 + 1, len(names)))
+            wish = chance.randrange(max(3, len(names) // 14))
+            target = f"wish_{wish}"
+            places.setdefault(target, _place(wish * 3, 11, len(names) // 10))
         if source != target and (source, target) not in found:
             found[source, target] = {
                 "id": f"01KZ600KM0{len(found):016d}", "source": source, "target": target, "state": state,
-                "weight": round(chance.random() ** 2 * (0.2 if state == "decaying" else 1), 4),
+                "weight": round(chance.random() ** 3 * (0.2 if state == "decaying" else 1), 4),
                 "uses": chance.randrange(40), "last_used": f"2026-04-{1 + chance.randrange(21):02d}T10:00:00.000Z",
                 "tags": [tag for tag in _TAGS if chance.random() < 0.15], "proto": state == "proto",
             }  # fmt: skip
     return _whole(list(found.values()), places, names)
 
 
-def _place(number: int, of: int) -> tuple[float, float]:
-    far, turn = math.sqrt((number + 0.5) / (of * 1.4)), number * 2.399963
-    return round(min(far, 1) * math.cos(turn), 4), round(min(far, 1) * math.sin(turn), 4)
+def _place(group: int, number: int, groups: int) -> tuple[float, float]:
+    """Ten to a group, and the groups in a spiral."""
+    far, turn = math.sqrt((group + 0.3) / max(groups, 1)) * 0.86, group * 2.399963
+    aside, around = 0.11 * math.sqrt((number + 0.2) / 10), number * 2.399963
+    return round(far * math.cos(turn) + aside * math.cos(around), 4), round(far * math.sin(turn) + aside * math.sin(around), 4)
 
 
 def _whole(mnests: list[dict[str, Any]], places: dict[str, tuple[float, float]], names: list[str]) -> dict[str, Any]:
@@ -66,7 +71,7 @@ def small() -> dict[str, Any]:
     wish = one | {"id": "01WISH", "source": "read_text", "target": "wish_me", "state": "proto", "weight": 0.3, "tags": []}
     evil = one | {"id": "01EVIL", "source": EVIL, "target": "find_files", "state": "decaying", "weight": 0.1, "uses": 1}
     asked = one | {"id": "01ASKED", "source": "request", "target": "find_files", "state": "seed", "weight": 0.2, "tags": []}
-    places = {name: _place(number, 5) for number, name in enumerate([*names, "wish_me"])}
+    places = {name: _place(number, 1, 5) for number, name in enumerate([*names, "wish_me"])}
     found = _whole([one, wish, evil, asked], places, names)
     found["nodes"][0]["state"], found["nodes"][1]["state"], found["nodes"][2]["state"] = "request", "active", "quarantine"
     return found

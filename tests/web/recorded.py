@@ -42,15 +42,17 @@ WHOLE = EXECUTORS[4] | {
     "manifest": f'name = "count_words"\npurpose = "{EVIL}"',
     "code": f'"""Counts words."""\n\n\ndef run(args, ctx):\n    return {{"entries": [{{"text": "{EVIL}"}}]}}\n',
     "tests": f'[[test]]\nname = "{EVIL}"\n',
-    "signature": "Its files are as they were signed, by this agent.",
+    "hidden_words": "it mostly failed lately",
+    "signature": "every byte is as it was signed, by this agent's key",
+    "digest": "ab" * 32,
     "goals": [{"goal": "count words", "fitness": 2.5, "uses": 4, "signals": 4},
               {"goal": f"{EVIL}", "fitness": -4.5, "uses": 3, "signals": 3},
               {"goal": "", "fitness": 0.0, "uses": 1, "signals": 0}],
-    "journal": [{"ts": WHEN, "words": f"quarantined: {EVIL}"}, {"ts": WHEN, "words": "made"}],
+    "journal": [{"ts": WHEN, "words": f"failed: {EVIL}", "ok": False}, {"ts": WHEN, "words": "worked, in 12 ms", "ok": True}],
     "versions": [{"version": "1.0.0", "since": WHEN, "state": "quarantine", "digest": "ab" * 32}],
     "grants": [{"id": "g1", "words": f"count_words may read {EVIL}", "expires": LATER, "reason": EVIL}],
-    "neighbours": [{"id": "m1", "source": "find_files", "target": "count_words", "weight": 0.8, "uses": 9, "state": "active"},
-                   {"id": "m2", "source": "count_words", "target": EVIL, "weight": 0.2, "uses": 1, "state": "active"}],
+    "neighbours": [{"id": "m1", "source": "find_files", "target": "count_words", "weight": 0.8, "uses": 9, "proto": False},
+                   {"id": "m2", "source": "count_words", "target": EVIL, "weight": 0.2, "uses": 1, "proto": True}],
 }  # fmt: skip
 _FIGHTER = {"version": "1.0.0", "uses": 9, "signals": 8, "strikes": 0, "why": "", "origin": "builtin"}
 ARENA = {
@@ -68,18 +70,21 @@ ARENA = {
 _RUN = {"id": 7, "job": "ager", "night": "2026-04-21", "by_hand": False, "state": "done", "started": WHEN, "ended": WHEN,
         "message": "", "counts": {"faded": 12, "archived": 1}, "cpu_ms": 84, "pid": 1}  # fmt: skip
 _BROKEN = _RUN | {"job": "backup", "state": "failed", "message": f"no space {EVIL}", "counts": {}, "by_hand": True}
+_JOB = {"last": None, "next": LATER, "verdict": "done", "takes": None, "running": False, "progress": None}
 NIGHT = {
-    "at": "04:00",
+    "reminder": LATER,
     "jobs": [
-        {"name": "catch_up", "what": "catching up on what turns left to do", "last": None, "next": LATER, "verdict": "due"},
-        {"name": "ager", "what": "letting the mnestome age", "last": _RUN, "next": LATER, "verdict": "done"},
-        {"name": "backup", "what": "backing the workspace up", "last": _BROKEN, "next": LATER, "verdict": "paused"},
-        {"name": "new_one", "what": EVIL, "last": _RUN | {"state": "running"}, "next": LATER, "verdict": "quiet"},
+        _JOB | {"name": "catch_up", "what": "catching up on what turns left to do", "verdict": "due"},
+        _JOB | {"name": "ager", "what": "letting the mnestome age", "last": _RUN, "verdict": "done", "takes": 0.12},
+        _JOB | {"name": "backup", "what": "backing the workspace up", "last": _BROKEN, "verdict": "paused"},
+        _JOB | {"name": "curator", "what": EVIL, "last": _RUN, "running": True,
+                "progress": {"what": "judging", "done": 3, "of": 40}},
+        _JOB | {"name": "new_one", "what": EVIL, "last": _RUN, "running": True, "verdict": "quiet"},
     ],
     "runs": [_RUN, _BROKEN],
 }  # fmt: skip
-NOTICES = {"notices": [{"id": 2, "ts": WHEN, "kind": "reminder", "text": f"Pay the rent {EVIL}", "seen": False},
-                       {"id": 1, "ts": WHEN, "kind": "job", "text": "The audit was proven.", "seen": True}]}  # fmt: skip
+NOTICES = {"notices": [{"id": 2, "ts": WHEN, "kind": "reminder", "text": f"Pay the rent {EVIL}"},
+                       {"id": 1, "ts": WHEN, "kind": "job", "text": "The audit was proven."}]}  # fmt: skip
 _LINE = {"seq": 412, "ts": WHEN, "kind": "act done", "names": {"executor": "move_files", "turn": "01TURN"},
          "digests": {"args": "ab" * 32}, "counts": {"ok": 1}, "hash": "cd" * 32, "prev": "ef" * 32, "signature": ""}  # fmt: skip
 AUDIT = {"lines": [_LINE, _LINE | {"seq": 411, "kind": "checkpoint", "names": {"key": "a" * 64}, "signature": "be" * 64},
@@ -87,37 +92,40 @@ AUDIT = {"lines": [_LINE, _LINE | {"seq": 411, "kind": "checkpoint", "names": {"
 
 
 def _setting(name: str, kind: str, value: Any, about: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "type": kind, "value": value, "default": value, "source": "default", "choices": None,
-            "description": about, "secret": False} | more  # fmt: skip
+    return {"name": name, "type": kind, "value": value, "default": value, "source": "default", "choices": [], "bounds": "",
+            "description": about, "secret": False, "terminal": False, "variable": ""} | more  # fmt: skip
 
 
 _LEVELS = ["read_only", "supervised", "full"]
 SETTINGS = [
-    _setting("policy.autonomy", "str", "supervised", "What may happen without asking.", choices=_LEVELS),
-    _setting("policy.undo_days", "int", 60, "For how many days what was changed can be taken back.", source="file",
+    _setting("policy.autonomy", "choice", "supervised", "What may happen without asking.", choices=_LEVELS),
+    _setting("policy.undo_days", "whole number", 60, "For how many days what was changed can be taken back.", source="file",
              default=30),
-    _setting("turn.show", "int", 20, "How many entries an answer shows."),
-    _setting("memory.keep_days", "int", 90, "For how many days conversations are kept whole."),
-    _setting("night.at", "str", "04:00", "When the nightly jobs run, local time."),
-    _setting("night.backup", "bool", True, "Whether a backup is made every night."),
-    _setting("backup.folder", "str", EVIL, "Where backups go when no place is named.", source="file", default=""),
-    _setting("web.hosts", "tuple", ["metnos.home"], "Other names under which a browser may reach it.", default=[],
+    _setting("turn.show", "whole number", 20, "How many entries an answer shows.", bounds="at least 1, at most 1,000"),
+    _setting("memory.keep_days", "whole number", 90, "For how many days conversations are kept whole."),
+    _setting("night.at", "text", "04:00", "When the nightly jobs run, local time."),
+    _setting("night.backup", "yes or no", True, "Whether a backup is made every night."),
+    _setting("backup.folder", "text", EVIL, "Where backups go when no place is named.", source="file", default=""),
+    _setting("web.hosts", "list", ["metnos.home"], "Other names under which a browser may reach it.", default=[],
              source="environment"),
-    _setting("executors.cpu_s", "float", 5.0, "CPU seconds that one call may use."),
-    _setting("brand_new.thing", "str", "", f"Something that no page knows {EVIL}."),
+    _setting("web.port", "whole number", 8674, "The port.", terminal=True),
+    _setting("executors.cpu_s", "number", 5.0, "CPU seconds that one call may use."),
+    _setting("brand_new.thing", "text", "", f"Something that no page knows {EVIL}."),
     *(_setting(f"models.{tier}.{name}", kind, value, about)
       for tier in ("main", "fast", "wise")
-      for name, kind, value, about in (("timeout_s", "float", 300.0, "How long one question may take."),
-                                       ("provider", "str", "openai", "Which protocol the server speaks."),
-                                       ("url", "str", "", "Base address of the server."),
-                                       ("name", "str", "", "Which of its models."),
-                                       ("key", "str", "", "Where its key is."))),
+      for name, kind, value, about in (("timeout_s", "number", 300.0, "How long one question may take."),
+                                       ("provider", "text", "openai", "Which protocol the server speaks."),
+                                       ("url", "text", "", "Base address of the server."),
+                                       ("name", "text", "", "Which of its models."),
+                                       ("key", "text", "", "Where its key is."))),
 ]  # fmt: skip
+_SERVING = {"provider": "openai", "url": None, "where": "", "outside": False, "own": True, "key": False, "ready": True}
 MODELS = {"tiers": {
-    "main": {"provider": "openai", "name": f"qwen3:8b {EVIL}", "url": "http://127.0.0.1:11434/v1", "outside": False, "ready": True},
-    "fast": {"provider": None, "name": None, "url": None, "outside": False, "ready": False},
-    "wise": {"provider": "openai", "name": "large", "url": "https://models.example.org/v1", "outside": True, "ready": True},
-}}  # fmt: skip
+    "main": _SERVING | {"name": f"qwen3:8b {EVIL}", "where": "http://127.0.0.1:11434/v1"},
+    "fast": _SERVING | {"name": None, "own": False, "ready": False},
+    "wise": _SERVING | {"name": "large", "where": "https://models.example.org/v1", "outside": True, "key": True},
+}, "files": [{"name": "qwen2.5-coder-1.5b", "size": 1_117_000_000, "license": "Apache-2.0", "about": EVIL, "here": True},
+             {"name": "smollm2-135m", "size": 98_000_000, "license": "Apache-2.0", "about": "very small", "here": False}]}  # fmt: skip
 DEVICES = {"devices": [
     {"id": "d1", "channel": "web", "sender": "d1", "name": f"phone {EVIL}", "level": "read_only", "created": WHEN,
      "expires": LATER, "seen": WHEN, "this": False},
@@ -151,10 +159,11 @@ RECORDED: dict[str, Any] = ANSWERS | {
     "/api/doctor": DOCTOR,
 }  # fmt: skip
 REPLIES: dict[str, Any] = {
-    "/api/audit/verify": {"ok": True, "lines": 412, "files": 2, "checkpoints": 6, "problems": [], "notes": []},
-    "/api/models/main/test": {"ok": True, "seconds": 1.24, "said": f"Rome. {EVIL}", "error": None},
+    "/api/audit/verify": {"state": "done", "ok": True, "lines": 412, "files": 2, "checkpoints": 6, "problems": [],
+                          "problems_total": 0, "notes": []},
+    "/api/models/main/test": {"ok": True, "seconds": 1.24, "said": f"Rome. {EVIL}", "error": "", "fix": ""},
     "/api/devices/code": {"code": "METNOS-WEB-7Q4K-9F2M-ABCD"},
-    "/api/night/catch_up/run": {"id": 9, "job": "catch_up", "state": "done", "message": "nothing was left", "counts": {}},
+    "/api/night/catch_up/run": {"job": "catch_up", "state": "done", "run": {"message": "nothing was left"}},
 }
 
 

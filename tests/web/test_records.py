@@ -142,15 +142,17 @@ def test_an_empty_arena_says_what_would_stand_there(api: Records, page: TestClie
 
 
 def test_what_was_not_seen_is_marked_as_seen_by_its_numbers(api: Records, page: TestClient) -> None:
-    assert "{&#34;ids&#34;: [2]}" in page.get("/night").text
+    assert "{&#34;ids&#34;: [1, 2]}" in page.get("/night").text
     api.answers["/api/notices"] = {"notices": []}
     assert "/api/notices/seen" not in page.get("/night").text
 
 
 def test_a_job_that_runs_cannot_be_run_again(page: TestClient) -> None:
     html = page.get("/night").text
-    assert re.search(r'data-job="new_one"[^>]* disabled>', html)
-    assert not re.search(r'data-job="ager"[^>]* disabled>', html)
+    assert 'data-post="/api/night/ager/run"' in html
+    assert "/api/night/new_one/" not in html
+    assert "/api/night/curator/run" not in html
+    assert 'data-post="/api/night/curator/stop"' in html  # it was begun from a page
 
 
 @pytest.mark.parametrize("before", ["x", "-1", "9" * 40, "1 OR 1", "²"])
@@ -159,9 +161,11 @@ def test_a_place_in_the_audit_that_is_none_shows_the_newest(api: Records, page: 
     assert b"before" not in [s for s in api.scopes if s["path"] == "/api/audit"][-1]["query_string"]
 
 
-def test_a_setting_of_the_environment_is_shown_and_locked(page: TestClient) -> None:
+def test_a_setting_that_cannot_be_changed_here_is_shown_and_locked(page: TestClient) -> None:
     html = page.get("/settings").text
-    assert re.search(r'id="s-web-hosts"[^>]* disabled>', html)
+    assert re.search(r'id="s-web-hosts"[^>]* disabled>', html)  # the environment sets it
+    assert re.search(r'id="s-web-port"[^>]* disabled>', html)  # it could open the house
+    assert "metnos config set web.port" in html
     assert not re.search(r'id="s-turn-show"[^>]* disabled>', html)
 
 

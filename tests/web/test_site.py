@@ -123,3 +123,16 @@ def test_a_question_is_answered_for_the_number_of_yeses_that_was_seen(page: Test
 
 def test_what_was_answered_cannot_be_answered_again(page: TestClient) -> None:
     assert "data-post" not in page.get("/inbox/gone").text
+
+
+def test_a_device_that_may_not_decide_is_told_so(api: Api, page: TestClient) -> None:
+    api.answers["/api/status"] = ANSWERS["/api/status"] | {"may_decide": False}
+    html = page.get("/inbox/act").text
+    assert "and not decide" in html
+    assert "/approve" not in html
+
+
+def test_a_newcomer_without_a_language_model_is_told_that_it_works_without(api: Api, page: TestClient) -> None:
+    assert "No language model" not in page.get("/").text
+    api.answers["/api/status"] = ANSWERS["/api/status"] | {"model": {"main": None}}
+    assert "No language model is set up" in page.get("/").text

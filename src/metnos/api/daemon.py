@@ -113,6 +113,7 @@ class Daemon:
         self._server: Server | None = None
         self._make_faces = faces
         self._faces: list[Face] = []
+        self._problems: list[str] = []  # why a face is not there
 
     def stop(self) -> None:
         """End, from any thread or a signal."""
@@ -128,8 +129,10 @@ class Daemon:
             try:
                 with self._keeper.lease():
                     pass  # whatever is wrong with the workspace is said before anybody is let in
+                self._show_faces()
                 self._serve(held)
             finally:
+                self._hide_faces()
                 self._keeper.close()
         self._log("ended")
 
@@ -138,7 +141,6 @@ class Daemon:
         self._server = server = Server(door, self._counter, held.still_ours)
         try:
             self._watch.start()
-            self._show_faces()
             self._log(f"serving {self._workspace.root} (process {os.getpid()}); Ctrl-C ends it")
             server.run()
         finally:
@@ -146,8 +148,7 @@ class Daemon:
                 (self._workspace.run / lock.SOCKET).unlink(missing_ok=True)
             door.close()
             self._log("ending: nobody comes in any more")
-            for face in self._faces:
-                face.stop()
+            self._hide_faces()
             self._watch.stop(0)  # no other job begins
             if not server.see_out(self._patience.grace_s, self._keeper.close, self._patience.cancel_s):
                 self._log("a turn did not end in time; it will be found as interrupted")
@@ -161,8 +162,13 @@ class Daemon:
                 face.start()
             except MetnosError as error:
                 self._log(f"{error.what}. {error.fix}")
+                self._problems.append(f"{error.what}. {error.fix}")
             else:
                 self._faces.append(face)
+
+    def _hide_faces(self) -> None:
+        while self._faces:
+            self._faces.pop().stop()
 
     def _tick(self, stop: Callable[[], bool]) -> float:
         with self._keeper.lease() as opened:
@@ -185,5 +191,6 @@ class Daemon:
             "waiting": self._counter.slots.waiting,
             "next": to_text(coming),
             "unseen": unseen,
+            "problems": self._problems,
             **{name: value for face in self._faces for name, value in face.told.items()},
         }

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from metnos.app import ageing, extending, keeping, selecting, skilled
-from metnos.core.errors import UsageError
+from metnos.core.errors import MetnosError, UsageError
+from metnos.executors import words
+from metnos.executors.call import asked
 from metnos.grimoire import tiers
 from metnos.law.inbox import ACT, ACTIVATION, DIRECTION, Item, State
 from metnos.law.principal import Principal
@@ -55,6 +57,18 @@ def carry_out(app: "App", item: Item, by: Principal) -> Carried:
     return Carried(turn=turn) if turn is not None else Carried(outcome=app.runner.resume(item))
 
 
+def standing(app: "App", item: Item) -> tuple[list[tuple[str, str, str]], str]:
+    """What the policy's steps say of an act that waits, and how it could be taken back; nothing where it cannot be
+    said, because what it is about has changed since."""
+    if item.kind != ACT or item.state is not State.WAITING:
+        return [], ""
+    try:
+        call = asked(item)
+        return app.runner.explain(call), words.effect(app.catalog.get(call.name).manifest)
+    except MetnosError:
+        return [], ""
+
+
 def refuse(app: "App", item: Item, by: Principal, reason: str = "") -> tuple[Item, Proposal | None]:
     """Say no, or take a yes back that was not used yet; returns the question, and the proposal behind it if there is
     one: a draft that was refused with a reason is made again."""
@@ -86,9 +100,9 @@ def edit_args(app: "App", item: Item, args: Mapping[str, Any], by: Principal) ->
     return app.runner.edit(item, args, by)
 
 
-def edit_text(app: "App", item: Item, words: str, by: Principal) -> Item:
+def edit_text(app: "App", item: Item, text: str, by: Principal) -> Item:
     """The same line in other words."""
-    return keeping.tiers(app).edit(item, words.strip(), by)
+    return keeping.tiers(app).edit(item, text.strip(), by)
 
 
 def edit_code(app: "App", item: Item, code: str, by: Principal) -> Item:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from metnos.core.errors import UsageError
 from metnos.executors import fitness, fitness_rules, index
@@ -105,6 +105,26 @@ def enter(app: "App", goal: str) -> Arena:
     order = list(Place)
     fighters.sort(key=lambda each: (order.index(each.place) > 2, -each.fitness, -each.uses, each.name))
     return Arena(goal, tuple(fighters), tuple(_proposals(app, goal)))
+
+
+def goals(app: "App") -> list[dict[str, Any]]:
+    """All classes of goals, as data."""
+    found = fitness.goals(app.catalog.db)
+    return [{"goal": goal, "turns": turns, "executors": count} for goal, (turns, count) in found.items()]
+
+
+def data(shown: Arena) -> dict[str, Any]:
+    """An arena as data."""
+    plain = ("name", "version", "uses", "signals", "strikes", "why")
+    return {
+        "goal": shown.goal,
+        "executors": [
+            {key: getattr(each, key) for key in plain}
+            | {"origin": str(each.origin), "state": str(each.place), "fitness": round(each.fitness, 4)}
+            for each in shown.fighters
+        ],
+        "proposals": [{"name": name, "state": state} for name, state in shown.proposals],
+    }
 
 
 def _place(entry: index.Entry, found: fitness_rules.Fitness | None, is_hidden: bool) -> Place:

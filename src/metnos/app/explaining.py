@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.app import paths
+from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 from metnos.fastpath import cover
 from metnos.fastpath.heard import Heard
+from metnos.fastpath.log import Event, Log
 from metnos.fastpath.mask import mask
 from metnos.fastpath.records import FastPath, State
 from metnos.grimoire.trace import Kept, Trace
@@ -80,3 +82,46 @@ def explain(app: "App", text: str, principal: Principal, cwd: Path) -> dict[str,
     said = {"form": heard.form, "said": mask(heard.text, heard.slots)} if heard else {"form": "", "said": ""}
     told = [found.data() | {"said": spelled(app, found.path.id, found.form)}] if found else []
     return said | {"found": told}
+
+
+# -- for programs
+
+
+def find(app: "App", part: str) -> tuple[Log, FastPath]:
+    """The one path whose id begins so."""
+    found = [(log, path) for log in app.fast.logs for path in log.paths() if path.id.startswith(part.lower())]
+    if len(found) == 1 and part:
+        return found[0]
+    what = f"{len(found)} fast paths begin so" if found else "there is no such fast path"
+    raise UsageError(f"{what}: {part!r}", fix="See: metnos fastpath list")
+
+
+def data(log: Log, path: FastPath) -> dict[str, Any]:
+    """A path as data."""
+    return {
+        "path": path.id,
+        "state": str(path.state),
+        "reason": path.reason,
+        "executors": [{"name": mark.name, "version": mark.version} for mark in path.marks],
+        "forms": [{"form": form.canonical, "said": form.said, "uses": form.uses} for form in log.forms(path.id)],
+        "passes": path.passes,
+        "agreed": path.agreed,
+        "disagreed": path.disagreed,
+        "hits": path.hits,
+        "wrong": path.wrong,
+        "plan_ms": path.plan_ms,
+        "plan_usd": path.plan_usd,
+    }
+
+
+def event_data(event: Event) -> dict[str, Any]:
+    """What happened to a path once, as data."""
+    return {
+        "ts": to_text(event.ts),
+        "kind": event.kind,
+        "turn": event.turn,
+        "probability": event.probability,
+        "saved_ms": event.saved_ms,
+        "saved_usd": event.saved_usd,
+        "reason": event.reason,
+    }

@@ -1,8 +1,9 @@
 """Watches turns that have ended: one line in the log for each, and telemetry where the owner has a collector.
 
 Rules: it reads what turns left in the store, in a thread of its own, so that no turn waits for it and nothing that goes
-wrong here reaches one. Only turns that end while it runs are told, each once, whoever ran them; of more than a few dozen
-between two looks the oldest are passed over, and it says so. Nothing of the telemetry is loaded while no endpoint is set.
+wrong here reaches one. Only turns that end while it runs are told, each once, whoever ran them; of more than a few
+dozen between two looks the oldest are passed over, and it says so. Nothing of the telemetry is loaded while no endpoint
+is set.
 """
 
 import threading
@@ -123,8 +124,10 @@ class Observer:
             self._trouble = trouble
 
     def _go_on(self) -> None:
-        while not self._over.is_set():
-            self._bell.wait(_LOOK_S)
+        over = False
+        while not over:
+            over = self._over.is_set()  # and then looks a last time
+            self._bell.wait(0 if over else _LOOK_S)
             self._bell.clear()
             self._guarded(self.look)
         if self._collector is not None:

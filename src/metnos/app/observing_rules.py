@@ -94,7 +94,7 @@ def points(trace: Trace, provider: str) -> Iterator[Point]:
         failed: dict[str, Value] = {"error.type": _word(call.error)} if call.error else {}
         yield Point(DURATION, call.wall_ms / 1000, about | failed)
         for kind, count in (("input", call.input_tokens), ("output", call.output_tokens)):
-            if count:
+            if count > 0:
                 yield Point(TOKENS, count, about | {"gen_ai.token.type": kind})
 
 

@@ -1,7 +1,6 @@
 """``metnos arena``: which executors are worth what, goal by goal."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -42,7 +41,7 @@ def arena(choice: Choice, goal: tuple[str, ...], svg: str | None, as_json: bool)
     if svg:
         _draw(shown, Path(svg))
     if as_json:
-        print_json(_data(shown) | {"also": found[1:]})
+        print_json(arenas.data(shown) | {"also": found[1:]})
         return
     _show(shown)
     if found[1:]:
@@ -54,7 +53,7 @@ def _list(app: App, svg: str | None, as_json: bool) -> None:
         raise UsageError("a picture is of one goal", fix="Name it: metnos arena GOAL --svg FILE")
     found = fitness.goals(app.catalog.db)
     if as_json:
-        print_json([{"goal": goal, "turns": turns, "executors": count} for goal, (turns, count) in found.items()])
+        print_json(arenas.goals(app))
     elif found:
         print_table(("goal", "turns", "executors"), [(goal, *numbers) for goal, numbers in found.items()])
     else:
@@ -84,16 +83,3 @@ def _draw(shown: Arena, path: Path) -> None:
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}", fix="Name another file.") from error
     note(f"drawn into {path}")
-
-
-def _data(shown: Arena) -> dict[str, Any]:
-    plain = ("name", "version", "uses", "signals", "strikes", "why")
-    return {
-        "goal": shown.goal,
-        "executors": [
-            {key: getattr(each, key) for key in plain}
-            | {"origin": str(each.origin), "state": str(each.place), "fitness": round(each.fitness, 4)}
-            for each in shown.fighters
-        ],
-        "proposals": [{"name": name, "state": state} for name, state in shown.proposals],
-    }

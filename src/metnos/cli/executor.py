@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from metnos.app import App, learning, selecting, worth
+from metnos.app import App, cataloguing, learning, selecting, worth
 from metnos.cli import FAILED, FINE, Choice, arguments
 from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
@@ -44,7 +44,7 @@ def list_(choice: Choice, state: str | None, as_json: bool) -> None:
     """List every executor: what it is for, its state and where it comes from."""
     looks = [look for look in open_app(choice).catalog.rows() if state in (None, look.state.value)]
     if as_json:
-        print_json([_data(look) for look in looks])
+        print_json([cataloguing.data(look) for look in looks])
         return
     rows = [(each.name, each.state, each.version, each.origin, _about(each)) for each in looks]
     print_table(("name", "state", "version", "from", "purpose"), rows, _styles(looks), ("from", "version", "state"))
@@ -60,8 +60,7 @@ def show(choice: Choice, name: str, code: bool, as_json: bool) -> None:
     app = open_app(choice)
     look = app.catalog.look(name)
     if as_json:
-        manifest = look.executor.manifest.model_dump(mode="json") if look.executor else None
-        print_json(_data(look) | {"manifest": manifest, **worth.told(app, name)})
+        print_json(cataloguing.told(app, look))
         return
     click.secho(f"{look.name} {look.version}", bold=True, nl=False)
     click.echo(f"  {inert(look.purpose)}")
@@ -173,7 +172,7 @@ def verify(choice: Choice, as_json: bool) -> int:
     wrong = app.catalog.verify_all()
     count = len(app.catalog.names())
     if as_json:
-        print_json({"checked": count, "wrong": [_data(look) for look in wrong], "restored": list(restored)})
+        print_json({"checked": count, "wrong": [cataloguing.data(look) for look in wrong], "restored": list(restored)})
     elif wrong:
         print_table(("name", "state", "wrong"), [(look.name, look.state, "; ".join(look.problems)) for look in wrong])
     else:
@@ -324,11 +323,6 @@ def _cell(value: Any, *, whole: bool = False) -> str:
         return text if whole else text.replace("\n", "\\n")
     line = text.replace("\n", " ")
     return line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…"
-
-
-def _data(look: Look) -> dict[str, Any]:
-    plain = {name: str(getattr(look, name)) for name in ("name", "state", "version", "origin", "purpose", "reason")}
-    return plain | {"problems": list(look.problems), "kind": look.executor.manifest.kind.value if look.executor else ""}
 
 
 def _about(look: Look) -> str:

@@ -67,7 +67,7 @@ class WebFace:
     def stop(self) -> None:
         if self._http is not None and not self._http.stop():
             self._log("the web page did not end in time")
-        if not self._runs.stop(5.0):
+        if not self._runs.stop(5.0, grace_s=3.0):
             self._log("a request of the page did not end in time; it will be found as interrupted")
         self._closing.close()
 

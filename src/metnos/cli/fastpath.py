@@ -7,17 +7,14 @@ from typing import Any
 
 import click
 
-from metnos.app import App
 from metnos.app import explaining as fast
 from metnos.app.reasons import FAST as WORDS
 from metnos.cli import Choice
 from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, hanging, inert, json_option, print_json, print_table, say, short
-from metnos.core.clock import to_text
-from metnos.core.errors import UsageError
-from metnos.fastpath.log import Event, Log
-from metnos.fastpath.records import FastPath, State
+from metnos.fastpath.log import Event
+from metnos.fastpath.records import State
 from metnos.law.principal import at_terminal
 
 _STATES = {
@@ -71,7 +68,7 @@ def list_(choice: Choice, state: str | None, as_json: bool) -> None:
     found = [(log, path) for log in app.fast.logs for path in log.paths(State(state) if state else None)]
     found.sort(key=lambda each: (-each[1].hits, -each[1].passes, each[1].id))
     if as_json:
-        print_json([_data(log, path) for log, path in found])
+        print_json([fast.data(log, path) for log, path in found])
     elif found:
         rows = [
             (path.id[:_ID], _SHORT[path.state], " → ".join(path.tools), path.passes, path.hits, path.wrong,
@@ -92,9 +89,9 @@ def list_(choice: Choice, state: str | None, as_json: bool) -> None:
 def show(choice: Choice, path: str, as_json: bool) -> None:
     """Show one PATH: how it is asked for, what it does, and what happened to it. The beginning of its id is enough."""
     app = open_app(choice)
-    log, found = _find(app, path)
+    log, found = fast.find(app, path)
     if as_json:
-        print_json(_data(log, found) | {"events": [_event(each) for each in log.events(found.id)]})
+        print_json(fast.data(log, found) | {"events": [fast.event_data(each) for each in log.events(found.id)]})
         return
     click.secho(f"Fast path {found.id}", bold=True)
     say(f"It {WORDS[found.state]}: {_STATES[found.state]}.", 2)
@@ -132,7 +129,7 @@ def demote(choice: Choice, path: str, yes: bool, as_json: bool) -> None:
     It comes back when the same was planned and went well three times again, or by `metnos fastpath restore`.
     """
     app = open_app(choice)
-    _, found = _find(app, path)
+    _, found = fast.find(app, path)
     if not yes:
         confirm(f"Switch off the path {found.id[:_ID]}, which does {' → '.join(found.tools)}?")
     done = fast.demote(app, found)
@@ -155,7 +152,7 @@ def restore(choice: Choice, path: str, as_json: bool) -> None:
     often enough; if it answered before, after three such requests at the earliest.
     """
     app = open_app(choice)
-    _, found = _find(app, path)
+    _, found = fast.find(app, path)
     done = fast.restore(app, found)
     if as_json:
         print_json({"path": found.id, "restored": done})
@@ -210,40 +207,3 @@ def _reason(event: Event) -> str:
     """Why something happened; of a change of state, with what it means."""
     state, parted, why = event.reason.partition(": ")
     return f"it {WORDS[state]}: {why}" if parted and event.kind == "state" and state in WORDS else event.reason
-
-
-def _find(app: App, part: str) -> tuple[Log, FastPath]:
-    found = [(log, path) for log in app.fast.logs for path in log.paths() if path.id.startswith(part.lower())]
-    if len(found) == 1 and part:
-        return found[0]
-    what = f"{len(found)} fast paths begin so" if found else "there is no such fast path"
-    raise UsageError(f"{what}: {part!r}", fix="See: metnos fastpath list")
-
-
-def _data(log: Log, path: FastPath) -> dict[str, Any]:
-    return {
-        "path": path.id,
-        "state": str(path.state),
-        "reason": path.reason,
-        "executors": [{"name": mark.name, "version": mark.version} for mark in path.marks],
-        "forms": [{"form": form.canonical, "said": form.said, "uses": form.uses} for form in log.forms(path.id)],
-        "passes": path.passes,
-        "agreed": path.agreed,
-        "disagreed": path.disagreed,
-        "hits": path.hits,
-        "wrong": path.wrong,
-        "plan_ms": path.plan_ms,
-        "plan_usd": path.plan_usd,
-    }
-
-
-def _event(event: Event) -> dict[str, Any]:
-    return {
-        "ts": to_text(event.ts),
-        "kind": event.kind,
-        "turn": event.turn,
-        "probability": event.probability,
-        "saved_ms": event.saved_ms,
-        "saved_usd": event.saved_usd,
-        "reason": event.reason,
-    }

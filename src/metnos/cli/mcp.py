@@ -78,11 +78,10 @@ def add(choice: Choice, name: str, command: tuple[str, ...], again: bool, yes: b
     from metnos.app import servers as adding
 
     app = open_app(choice)
-    server = _server(app, name, command, again, given)
+    server, wish = _server(app, name, command, again, given), _wish(given)
     offered = adding.look(app, server)
     if not offered:
         raise UsageError(f"{name} offers no tools", fix="Check its command.")
-    wish = _wish(given)
     if not wish.reading and not yes and sys.stdin is not None and sys.stdin.isatty():
         wish = _asked(offered, wish)
     planned = adding.plan(app, server, offered, wish)

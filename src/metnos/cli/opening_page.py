@@ -36,7 +36,7 @@ _NAME = "browser at the terminal"
 @json_option
 @click.pass_obj
 def open_(choice: Choice, no_start: bool, no_browser: bool, as_json: bool) -> int:
-    """Open the web page: starts Metnos in the background and prints a link.
+    """Open the web page; starts Metnos if it does not run.
 
     The link signs one browser in, once, and is good for ten minutes; type the same again for another one. To end what
     runs in the background: metnos serve --stop.
@@ -77,11 +77,11 @@ def _address(workspace: Workspace) -> str | None:
     client = connect(workspace)
     if client is None:
         return None
-    found = client.status().get("page")
+    status = client.status()
+    found = status.get("page")
     if not isinstance(found, str):
-        raise DaemonError(
-            "Metnos runs, and without its page", fix="metnos config set web.enabled true, then: metnos serve --stop"
-        )
+        why = "; ".join(map(str, status.get("problems") or ())) or "web.enabled is false"
+        raise DaemonError(f"Metnos runs, and without its page: {why}", fix="Mend that, then: metnos serve --stop")
     return found
 
 
@@ -98,10 +98,7 @@ def _start(workspace: Workspace, *, quiet: bool) -> str:
         )
     deadline = time.monotonic() + _WAIT_S
     while time.monotonic() < deadline:
-        try:
-            address = _address(workspace)
-        except DaemonError:
-            address = None  # it is there, and its page not yet
+        address = _address(workspace)
         if address is not None:
             return address
         if started.poll() is not None and _address(workspace) is None:

@@ -1,19 +1,20 @@
 """``metnos policy``: what may happen, why, and what you allowed in advance."""
 
+from datetime import datetime
 from pathlib import Path
 
 import click
 
+from metnos.app.cataloguing import grant_data, grant_words
 from metnos.cli import FAILED, FINE, Choice, arguments
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table
 from metnos.core.canon import canonical_path
-from metnos.core.clock import to_text
 from metnos.core.settings import home_folder
 from metnos.executors.run import Call
 from metnos.law import levels
 from metnos.law.capability import Capability
-from metnos.law.grants import ANY, MAX_DAYS, Grant
+from metnos.law.grants import MAX_DAYS
 from metnos.law.levels import Verdict
 from metnos.law.need import PATHS
 from metnos.law.principal import at_terminal
@@ -77,7 +78,7 @@ def grant(choice: Choice, executor: str, capability: str, target: str, days: flo
         target = str(canonical_path(target, cwd=Path.cwd(), home=home_folder()))
     grants_ = open_app(choice).grants
     made = grants_.grant(executor, wanted, target, days=days, by=at_terminal(), reason=reason, sending=sending)
-    click.echo(f"Granted until {made.expires.astimezone():%Y-%m-%d %H:%M}: {inert(_words(made))}")
+    click.echo(f"Granted until {_moment(made.expires)}: {inert(grant_words(made))}")
     click.echo(f"To take it back: metnos policy revoke {made.id}")
 
 
@@ -87,7 +88,7 @@ def grant(choice: Choice, executor: str, capability: str, target: str, days: flo
 def revoke(choice: Choice, grant_id: str) -> None:
     """Take a grant back; the beginning of its ID is enough."""
     ended = open_app(choice).grants.revoke(grant_id, at_terminal())
-    click.echo(f"Revoked: {inert(_words(ended))}")
+    click.echo(f"Revoked: {inert(grant_words(ended))}")
 
 
 @policy.command()
@@ -97,22 +98,15 @@ def grants(choice: Choice, as_json: bool) -> None:
     """List the grants that hold now."""
     active = open_app(choice).grants.active()
     if as_json:
-        print_json([_data(each) for each in active])
+        print_json([grant_data(each) for each in active])
     elif active:
-        rows = [(each.id, _words(each), f"{each.expires.astimezone():%Y-%m-%d %H:%M}", each.reason) for each in active]
+        rows = [
+            (each.id, grant_words(each), f"{each.expires.astimezone():%Y-%m-%d %H:%M}", each.reason) for each in active
+        ]
         print_table(("id", "grant", "until", "reason"), rows)
     else:
         click.echo("No grant holds.")
 
 
-def _words(given: Grant) -> str:
-    who = "any executor" if given.executor == ANY else given.executor
-    return f"{who} may {given.capability} {given.target}{', sending too' if given.sending else ''}"
-
-
-def _data(given: Grant) -> dict[str, object]:
-    plain = ("id", "executor", "capability", "target", "sending", "reason", "granted_by")
-    return {name: getattr(given, name) for name in plain} | {
-        "created": to_text(given.created),
-        "expires": to_text(given.expires),
-    }
+def _moment(when: datetime) -> str:
+    return f"{when.astimezone():%Y-%m-%d %H:%M}"

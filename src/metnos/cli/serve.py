@@ -1,15 +1,16 @@
 """``metnos serve``: the daemon, in the foreground."""
 
-import contextlib
 import signal
 import sys
-from datetime import datetime
 
 import click
 
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.output import counted, inert, json_option, print_json
-from metnos.core.errors import DaemonError, UsageError
+from metnos.core.clock import Clock
+from metnos.core.errors import DaemonError, SettingsError, UsageError
+from metnos.core.log import Log
+from metnos.core.workspace import Workspace
 
 
 @click.command()
@@ -43,6 +44,7 @@ def _serve(choice: Choice) -> int:
 
     workspace, clock = choice.workspace(), SystemClock()
     refuse_missing(workspace)
+    log = _logger(workspace, clock)
     daemon = Daemon(
         workspace,
         lambda: Household(App.open(workspace, clock), log),
@@ -89,9 +91,17 @@ def _stop(choice: Choice) -> int:
     return FINE
 
 
-def log(text: str) -> None:
-    """One line with the time; a log that cannot be written must not end the daemon."""
-    with contextlib.suppress(OSError, ValueError):
-        line = " ".join(inert(text).split("\n"))
-        click.echo(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {line}", err=True)
-        sys.stderr.flush()
+def _logger(workspace: Workspace, clock: Clock) -> Log:
+    """How the owner wants it. While the settings cannot be read it is text: what is wrong is said a moment later."""
+    from metnos.core.settings import load
+
+    try:
+        form = load(workspace.settings).settings.log.format
+    except SettingsError:
+        form = "text"
+    return Log(_write, form, clock)
+
+
+def _write(line: str) -> None:
+    click.echo(line, err=True)
+    sys.stderr.flush()

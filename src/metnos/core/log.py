@@ -6,6 +6,7 @@ is put in. A log that cannot be written ends nothing. A line that JSON readers g
 
 import contextlib
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -50,7 +51,7 @@ def as_json(now: datetime, event: str, fields: Mapping[str, Field]) -> str:
 
 
 def _is_known(key: str, value: Field) -> bool:
-    return value is not None and _KEY.fullmatch(key) is not None and (not isinstance(value, float) or value == value)
+    return value is not None and _KEY.fullmatch(key) is not None and (not isinstance(value, float) or math.isfinite(value))
 
 
 def _quoted(value: Field) -> str:

@@ -153,11 +153,8 @@ def importance(episode: Episode, outcome: Outcome = NO_OUTCOME, weights: Weights
     if isinstance(said, int | float) and not isinstance(said, bool) and math.isfinite(said):
         return clamp01(said)
     payload, after = episode.payload, outcome_of(episode.payload, outcome)
-    state = _text(payload, "state")
     signals = (
-        weights.failed * (state == State.FAILED),
-        weights.partly * (state == State.PARTLY),
-        weights.done * (state == State.DONE),
+        {"failed": weights.failed, "partly": weights.partly, "done": weights.done}.get(_text(payload, "state"), 0.0),
         weights.disliked * (after.feedback is False),
         weights.liked * (after.feedback is True),
         weights.undone * after.undone,

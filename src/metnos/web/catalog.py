@@ -44,7 +44,15 @@ _HIDDEN = {
     "unproven": "nobody could tell whether it was any good",
     "dormant": "it was not used for a long time",
 }
-_MOST = 12  # neighbours, goals: more than these are a list that nobody reads
+MAY = {  # what a capability means
+    "fs.read": "read",
+    "fs.write": "change what is in",
+    "net.http": "speak to",
+    "shell.exec": "start",
+    "model.chat": "ask the language model at",
+    "system.read": "look at this machine's",
+    "executor.call": "call",
+}
 
 
 def view_of(each: Facts, view: str) -> bool:
@@ -86,13 +94,16 @@ def is_builtin(each: Facts) -> bool:
     return bool(each.get("builtin"))
 
 
-def worth(value: Any, uses: Any = 0) -> tuple[str, str]:
+def worth(value: Any) -> tuple[str, str]:
     """A fitness in words and its tone: a sum says little by itself."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return ("never used", "") if not uses else ("nobody could tell", "")
-    if value > 0:
-        return f"{value:+.2f}", "good"
-    return (f"{value:+.2f}", "bad") if value < 0 else ("not known yet", "")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value:
+        return "nobody could tell whether it helps", ""
+    return (f"helps {signed(value)}", "good") if value > 0 else (f"hinders {signed(value)}", "bad")
+
+
+def signed(value: float) -> str:
+    """``+1.20``, ``−0.50``, with a minus that is as wide as the plus."""
+    return f"{value:+.2f}".replace("-", "−")
 
 
 def hidden(each: Facts) -> str:
@@ -103,44 +114,36 @@ def hidden(each: Facts) -> str:
 
 def goals(each: Facts) -> list[dict[str, Any]]:
     """What it is worth for each kind of goal, the best first, each with its part of the greatest."""
-    known = [one for one in listed(each.get("goals") or each.get("fitness")) if isinstance(one, Mapping)]
+    known = [one for one in listed(each.get("goals")) if isinstance(one, Mapping)]
     known.sort(key=lambda one: -number(one.get("fitness")))
     most = max((abs(number(one.get("fitness"))) for one in known), default=0.0) or 1.0
     return [
         {
             "goal": str(one.get("goal") or "what has no name"),
             "named": bool(one.get("goal")),
-            "value": f"{number(one.get('fitness')):+.2f}" if one.get("signals") else "not known yet",
+            "value": signed(number(one.get("fitness"))) if one.get("signals") else "not known yet",
             "uses": words.counted(one.get("uses"), "use"),
             "part": abs(number(one.get("fitness"))) / most,
             "tone": "bad" if number(one.get("fitness")) < 0 else "",
         }
-        for one in known[:_MOST]
+        for one in known
     ]
 
 
-def neighbours(each: Facts) -> dict[str, list[dict[str, Any]]]:
+def neighbours(each: Facts) -> dict[str, list[Facts]]:
     """Who feeds it and whom it feeds, the strongest first."""
-    sides: dict[str, list[dict[str, Any]]] = {"before": [], "after": []}
-    own = str(each.get("name", ""))
-    for one in listed(each.get("neighbours")):
-        if not isinstance(one, Mapping):
-            continue
-        other, comes = _other(one, own)
-        sides["before" if comes else "after"].append(
-            {"name": other, "weight": number(one.get("weight")), "uses": one.get("uses"), "id": one.get("id"),
-             "wished": bool(one.get("proto"))}
-        )  # fmt: skip
-    return {side: sorted(found, key=lambda one: -one["weight"])[:_MOST] for side, found in sides.items()}
+    own, known = each.get("name"), sorted(listed(each.get("neighbours")), key=lambda one: -number(one.get("weight")))
+    return {
+        "before": [one | {"name": one["source"]} for one in known if one["target"] == own],
+        "after": [one | {"name": one["target"]} for one in known if one["source"] == own],
+    }
 
 
-def _other(one: Facts, own: str) -> tuple[str, bool]:
-    """The executor at the other end, and whether it comes before."""
-    if one.get("name"):
-        way = str(one.get("direction") or one.get("way") or "")
-        return str(one["name"]), way in ("in", "before", "from", "source")
-    source, target = str(one.get("source") or ""), str(one.get("target") or "")
-    return (source, True) if target == own else (target, False)
+def allowed(text: str) -> str:
+    """What was allowed in advance, without the names that only the rules know."""
+    for capability, meaning in MAY.items():
+        text = text.replace(f" may {capability} ", f" may {meaning} ", 1)
+    return text
 
 
 def number(value: Any) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from metnos.web.catalog import listed, number
+from metnos.web.catalog import listed, number, signed
 
 PLACES = {
     "fit": ("helps", "good"),
@@ -73,7 +73,7 @@ def _bar(each: Mapping[str, Any], most: float) -> Bar:
         version=str(each.get("version") or ""),
         word=word,
         tone=tone,
-        value=f"{value:+.2f}" if known else "",
+        value=signed(value) if known else "",
         begin=_HALF if value >= 0 else _HALF - length,
         length=length,
         good=value >= 0,

@@ -49,23 +49,26 @@ def jobs(given: Any) -> list[dict[str, Any]]:
 
 
 def _job(each: Mapping[str, Any]) -> dict[str, Any]:
-    name = str(each.get("name") or each.get("job") or "")
+    name = str(each.get("name") or "")
     last = each.get("last")
     run = last if isinstance(last, Mapping) else {}
-    outcome = str(run.get("state") or each.get("outcome") or "")
+    running = bool(each.get("running"))
+    outcome = "running" if running else str(run.get("state") or "")
     word, tone = _OUTCOMES.get(outcome, (outcome, ""))
-    verdict = str(each.get("verdict") or each.get("state") or "")
+    progress = each.get("progress")
     return {
         "name": name,
         "title": title(name),
         "what": str(each.get("what") or ""),
-        "last": str(run.get("started") or (last if isinstance(last, str) else "") or ""),
+        "last": str(run.get("started") or ""),
         "word": word,
         "tone": tone,
-        "said": result(run) or str(each.get("said") or each.get("message") or ""),
+        "said": "" if running else result(run),
         "next": str(each.get("next") or ""),
-        "when": _VERDICTS.get(verdict, ""),
-        "running": outcome == "running",
+        "when": _VERDICTS.get(str(each.get("verdict")), ""),
+        "takes": words.milliseconds(each["takes"] * 1000) if each.get("takes") else "",
+        "running": running,
+        "ours": isinstance(progress, Mapping),  # it was begun from a page, and can be stopped from one
     }
 
 

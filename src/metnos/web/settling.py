@@ -29,6 +29,7 @@ _GROUPS = (  # sections, title, what it is about, whether it is open
 )
 _ELSE = "Other"
 _UNITS = {"_s": "seconds", "_mb": "MB", "_days": "days", "_hours": "hours", "_usd": "dollars", "_tokens": "tokens"}
+_KINDS = {"choice": "choice", "yes or no": "switch", "whole number": "whole", "number": "number", "list": "list"}
 _SOURCES = {
     "file": ("changed by you", "accent"),
     "environment": ("set by the environment", "warn"),
@@ -38,6 +39,45 @@ _WARNINGS = {  # a value that is worth a question, and the question
                         " still asked twice. Is that what you want?"),
     "fastpath.use": ("off", "Without short cuts nothing new is learnt about repeated requests. Switch them off?"),
     "night.backup": ("false", "Without nightly backups, what is lost is lost. Switch them off?"),
+}  # fmt: skip
+_LABELS = {  # where the name of a setting says too little
+    "policy.autonomy": "How much by itself",
+    "policy.approval_hours": "How long a question waits",
+    "policy.undo_days": "How long things can be undone",
+    "turn.planner": "Who plans",
+    "turn.steps": "Most steps of a request",
+    "turn.prompt_s": "Patience at the terminal",
+    "turn.show": "Entries that an answer shows",
+    "memory.keep_days": "How long conversations are kept whole",
+    "memory.keep_messages": "Messages that are kept whole",
+    "memory.engine": "Where episodes are kept",
+    "memory.use": "Use what was learnt",
+    "memory.think": "Let a language model think at night",
+    "memory.window": "Messages that a language model sees",
+    "night.at": "When the night begins",
+    "night.backup": "Back up every night",
+    "night.keep_backups": "Backups that are kept",
+    "backup.folder": "Where backups go",
+    "fastpath.use": "Use short cuts",
+    "fastpath.wrong_share": "Most that may be wrong",
+    "fastpath.check_every": "How often they are checked",
+    "synt.tokens": "Most tokens for one",
+    "synt.usd": "Most money for one",
+    "synt.in_turns": "Offer to make what is missing",
+    "mnestome.fading": "How fast connections fade",
+    "context.surprisal": "Who shortens long texts",
+    "context.scored": "Tokens that are weighed",
+    "log.format": "Form of the log",
+}
+_CHOICES = {
+    "policy.autonomy": {
+        "read_only": "only look: nothing is changed",
+        "supervised": "ask first: changes need your yes",
+        "full": "do: only what cannot be undone is asked",
+    },
+    "turn.planner": {"auto": "rules where they are sure, else the model", "router": "rules only", "model": "model only"},
+    "memory.think": {"auto": "only one at home"},
+    "fastpath.use": {"shadow": "learn, but never answer"},
 }  # fmt: skip
 TIERS = {
     "main": ("Main", "Plans what the rules alone cannot. The others fall back on it."),
@@ -62,10 +102,18 @@ class Setting:
     source: str
     tone: str
     changed: bool
+    bounds: str
     locked: bool  # the environment sets it, and wins
+    terminal: bool  # it is changed in a terminal only
     secret: bool
     warn_at: str
     warning: str
+
+    def word(self, value: str) -> str:
+        """A value in words, where it is a word of ours."""
+        if self.kind == "switch":
+            return {"true": "yes", "false": "no"}.get(value, value)
+        return _CHOICES.get(self.name, {}).get(value, value.replace("_", " ") if self.kind == "choice" else value)
 
     @property
     def id(self) -> str:
@@ -114,8 +162,8 @@ def is_model(name: str) -> bool:
 
 def setting(each: Facts) -> Setting:
     """One setting of the API's."""
-    name, source = str(each.get("name", "")), str(each.get("source") or each.get("origin") or "default")
-    kind = _kind(each)
+    name, source = str(each.get("name", "")), str(each.get("source") or "")
+    kind = _KINDS.get(str(each.get("type")), "text")
     word, tone = _SOURCES.get(source, ("", ""))
     warn_at, warning = _WARNINGS.get(name, ("", ""))
     return Setting(
@@ -130,24 +178,13 @@ def setting(each: Facts) -> Setting:
         source=word,
         tone=tone,
         changed=source == "file",
+        bounds=str(each.get("bounds") or ""),
         locked=source == "environment",
+        terminal=bool(each.get("terminal")),
         secret=bool(each.get("secret")),
         warn_at=warn_at,
         warning=warning,
     )
-
-
-def _kind(each: Facts) -> str:
-    kind, value = str(each.get("type") or "").lower(), each.get("default")
-    if listed(each.get("choices")):
-        return "choice"
-    if isinstance(value, bool) or kind in ("bool", "boolean"):
-        return "switch"
-    if kind in ("int", "integer"):
-        return "whole"
-    if isinstance(value, list) or kind.startswith(("list", "tuple", "array")):
-        return "list"
-    return "number" if kind in ("float", "number") else "text"
 
 
 def _text(value: Any, kind: str) -> str:
@@ -161,7 +198,9 @@ def _text(value: Any, kind: str) -> str:
 
 
 def _label(name: str) -> str:
-    """``memory.keep_days`` → Keep days; the unit is said beside the field."""
+    """What a setting is called; the unit is said beside the field."""
+    if name in _LABELS:
+        return _LABELS[name]
     parts = name.split(".")[1:] or [name]
     own = parts[-1]
     for ending in ("_s", "_mb", "_usd"):

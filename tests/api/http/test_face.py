@@ -2,14 +2,17 @@
 
 import socket
 import ssl
-import subprocess
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpcore
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from metnos.api.http import guard, patience
 from metnos.api.http.face import HttpFace, is_loopback, refuse_bare
@@ -143,8 +146,7 @@ def test_an_address_that_is_not_ours_is_said_clearly() -> None:
 
 def test_with_a_certificate_the_way_is_encrypted(tmp_path: Path) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    command = f"openssl req -x509 -newkey rsa:2048 -nodes -keyout {key} -out {certificate} -days 1 -subj /CN=localhost"
-    subprocess.run(command.split(), check=True, capture_output=True)
+    _write_certificate(key, certificate)
     face = HttpFace(WebSettings(port=0, tls_certificate=str(certificate), tls_key=str(key)), lambda _: None)
     face.start(hello)
     try:
@@ -156,6 +158,23 @@ def test_with_a_certificate_the_way_is_encrypted(tmp_path: Path) -> None:
         assert face.place.secure
     finally:
         assert face.stop()
+
+
+def _write_certificate(key: Path, certificate: Path) -> None:
+    secret = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, secret.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(secret, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    plain = serialization.NoEncryption()
+    key.write_bytes(secret.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    certificate.write_bytes(made.public_bytes(pem))
 
 
 def _cut_off(line: socket.socket) -> bool:

@@ -1,9 +1,9 @@
 """A double of Telegram's Bot API over real HTTP, written from its public documentation (core.telegram.org/bots/api).
 
-What it holds to: ``{"ok": true, "result": …}`` or ``{"ok": false, "error_code", "description"[, "parameters"]}`` with the
-same HTTP status; `getUpdates` returns what is not confirmed, waits for ``timeout`` seconds if there is nothing, and takes
-an ``offset`` as the confirmation of everything below it; texts are 1 to 4096 UTF-16 units; a button carries at most 64
-bytes; a callback query is answered once.
+What it holds to: ``{"ok": true, "result": …}`` or ``{"ok": false, "error_code", "description"[, "parameters"]}`` with
+the same HTTP status; `getUpdates` returns what is not confirmed, waits for ``timeout`` seconds if there is nothing, and
+takes an ``offset`` as the confirmation of everything below it; texts are 1 to 4096 UTF-16 units; a button carries at
+most 64 bytes; a callback query is answered once.
 """
 
 import json
@@ -109,7 +109,7 @@ class Double:
 
     # -- what people do
 
-    def say(self, text: str, user: int = OWNER, **more: Any) -> int:
+    def say(self, text: str | None, user: int = OWNER, **more: Any) -> int:
         """A message to the bot; ``more`` is put over it as it is. Returns the number of the update."""
         message = {
             "message_id": self._message(),

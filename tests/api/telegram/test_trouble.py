@@ -1,6 +1,9 @@
 """The bot when things go wrong: tokens, networks, floods, restarts, the end of the daemon."""
 
+import os
+import signal
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -92,24 +95,36 @@ def test_after_a_restart_nothing_is_done_twice_and_nothing_that_waited_is_lost(p
     assert [request.text for request in turns.requests] == ["first", "second"]
 
 
-def test_a_crash_in_the_middle_of_taking_up_does_not_do_it_again(paired: Chat) -> None:
-    calls = []
+def test_a_process_that_is_killed_in_a_turn_does_not_do_it_again(paired: Chat, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
 
-    def dies(*_: object, **__: object) -> object:
-        calls.append(1)
-        raise SystemExit  # the process is gone, as far as this thread can be
+    def pays(request: Request) -> Turn:
+        with begun.open("a") as file:
+            file.write(f"{request.text}\n")
+        yield Started(request.id)
+        time.sleep(60)  # in the child, which does not live that long
+        yield answered(request)
 
-    turns = StandIn(paired.clock)
-    turns.request = dies  # type: ignore[method-assign,assignment]
+    turns = StandIn(paired.clock, pay=pays)
     paired.app.__dict__["turns"] = turns
-    paired.double.say("pay it")
-    until(lambda: calls)
-    paired.bots[-1].see_out()
+    paired.bots.pop().see_out()
+    child = os.fork()
+    if child == 0:
+        paired.start()
+        time.sleep(60)
+        os._exit(1)
+    try:
+        paired.double.say("pay")
+        until(begun.exists)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    turns.scripts["pay"] = lambda request: begun.write_text("twice") and iter(())  # type: ignore[assignment,return-value]
+    paired.double.say("hello")
     paired.start()
+    paired.said("you said hello")
     paired.settled()
-    paired.double.say("/status")
-    paired.said("Waiting for an answer")
-    assert len(calls) == 1
+    assert begun.read_text() == "pay\n"
 
 
 def test_what_came_long_ago_is_not_done_by_surprise(paired: Chat) -> None:

@@ -78,14 +78,14 @@ def proof(_who: Who, errands: TheErrands) -> Proof:
 
 
 @router.post("/verify", summary="Prove that nothing was changed, removed or cut off", responses={202: {"model": Proof}})
-def verify(_who: Who, errands: TheErrands, _nothing: Nothing, response: Response) -> Proof:
+async def verify(_who: Who, errands: TheErrands, _nothing: Nothing, response: Response) -> Proof:
     """A short one is over when this answers; of a long one the answer is 202."""
 
     def work(household: Household, _errand: Errand) -> Report:
         return verify_audit(household.app.workspace)
 
     errand = errands.join(_PROOF, work)
-    errand.wait(_SHORT_S)
+    await errand.arrival(_SHORT_S)
     if errand.running:
         response.status_code = 202
     return _proof(errand)

@@ -14,17 +14,54 @@ from starlette.exceptions import HTTPException
 
 from metnos import __version__
 from metnos.api.http import (
+    arena,
+    audit,
+    context,
     devices,
+    doctor,
+    executors,
+    fastpaths,
+    grants,
+    history,
+    inbox,
     inside,
+    memory,
+    memory_changes,
+    mnestome,
+    models,
+    night,
+    notices,
+    settings,
+    status,
     turns,
+    undo,
 )
+from metnos.api.http.errands import Errands
 from metnos.api.http.guard_rules import Place
 from metnos.api.http.inside import Desk
 from metnos.core.errors import MetnosError
 
 ROUTERS: tuple[APIRouter, ...] = (
     turns.router,
+    history.router,
+    status.router,
+    inbox.router,
+    undo.router,
+    executors.router,
+    arena.router,
+    fastpaths.router,
+    grants.router,
     devices.router,
+    audit.router,
+    context.router,
+    doctor.router,
+    memory.router,
+    memory_changes.router,
+    mnestome.router,
+    models.router,
+    night.router,
+    notices.router,
+    settings.router,
 )
 
 
@@ -39,7 +76,7 @@ def build(desk: Desk, place: Callable[[], Place]) -> FastAPI:
         docs_url=None,  # it would load scripts from elsewhere
         redoc_url=None,
     )
-    api.state.desk, api.state.place = desk, place
+    api.state.desk, api.state.place, api.state.errands = desk, place, Errands(desk)
     for router in ROUTERS:
         api.include_router(router)
     api.add_exception_handler(MetnosError, _told)

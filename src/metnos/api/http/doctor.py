@@ -30,15 +30,16 @@ class Health(BaseModel):
 
 
 @router.get("", summary="Check everything that Metnos needs")
-def doctor(_who: Who, errands: TheErrands) -> Health:
+async def doctor(_who: Who, errands: TheErrands) -> Health:
     """Takes some seconds; whoever asks meanwhile gets the same answer."""
 
     def work(household: Household, _errand: Errand) -> list[Check]:
         return list(examine(household.app.workspace, household.app.clock))
 
     errand = errands.join(_EXAMINATION, work)
-    found: list[Check] | None = errand.wait(_PATIENCE_S)
+    found: list[Check] | None = await errand.arrival(_PATIENCE_S)
     if found is None:
         raise DaemonError("the examination takes very long", fix="Ask again later, or type: metnos doctor")
+    well = all(each.level is not Level.RED for each in found)
     checks = [Checked(name=each.name, level=each.level, says=each.found, fix=each.fix) for each in found]
-    return Health(well=all(each.level is not Level.RED for each in found), seconds=round(errand.seconds, 2), checks=checks)
+    return Health(well=well, seconds=round(errand.seconds, 2), checks=checks)

@@ -5,6 +5,7 @@ one of its name. Names come from us and never from a request, so there are only 
 when the daemon ends is asked to stop, and then left: whatever it does must be safe to be killed at any point.
 """
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from fastapi import Depends, Request
 from metnos.api.daemon import Household
 from metnos.api.http.inside import Desk
 from metnos.core.errors import InboxError, MetnosError
+
+_LOOK_S = 0.02
 
 
 class Changed(InboxError):
@@ -52,6 +55,13 @@ class Errand:
         if self.error is not None:
             raise self.error
         return self.result
+
+    async def arrival(self, seconds: float) -> Any:
+        """The same, without keeping one of the few threads that answer requests."""
+        deadline = time.monotonic() + seconds
+        while self.running and time.monotonic() < deadline:
+            await asyncio.sleep(_LOOK_S)
+        return self.wait(0)
 
 
 Work = Callable[[Household, Errand], Any]

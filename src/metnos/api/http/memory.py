@@ -315,9 +315,7 @@ def event(of: Episode) -> Event:
 def known(of: Fact) -> Known:
     whole = remembered.whole(of)
     named = {name: whole[name] for name in Known.model_fields if name in whole and name not in ("kind", "tags")}
-    return Known(
-        **named, type=whole["kind"], provenance=whole["from"], created=to_text(of.created), tags=list(of.tags)
-    )
+    return Known(**named, type=whole["kind"], provenance=whole["from"], created=to_text(of.created), tags=list(of.tags))
 
 
 def _found(memory: Memory) -> Found:

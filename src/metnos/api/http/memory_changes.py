@@ -110,7 +110,9 @@ def plan(house: House, _by: Owner, viewer: TheViewer, meant: Meant) -> WouldGo:
 def forget(house: House, _by: Owner, viewer: TheViewer, meant: Sure) -> Gone:
     made = _plan(house, viewer, meant)
     if remembered.digest_of(made) != meant.plan:
-        raise Changed("what would be forgotten is not what was shown any more", fix="Look at it again, and then say yes.")
+        raise Changed(
+            "what would be forgotten is not what was shown any more", fix="Look at it again, and then say yes."
+        )
     if made.is_empty:
         raise UsageError("nothing that is remembered holds that", fix="Name something else.")
     gone = keeping.forget(house, made).counts()

@@ -79,7 +79,7 @@ def models(house: House, _who: Who) -> InUse:
 
 
 @router.post("/{tier}/test", summary="Put a small question to a model")
-def test(house: House, _by: Owner, errands: TheErrands, tier: Tier, _nothing: Nothing) -> Tested:
+async def test(house: House, _by: Owner, errands: TheErrands, tier: Tier, _nothing: Nothing) -> Tested:
     """What it costs is what the question costs; it is not counted to any turn."""
     serving = settings_of(house.settings.models, tier)
     if serving is None:
@@ -91,7 +91,7 @@ def test(house: House, _by: Owner, errands: TheErrands, tier: Tier, _nothing: No
 
     errand = errands.begin(f"the test of {tier}", work)
     try:
-        found: Measured | None = errand.wait(_LOCAL_S if local else _REMOTE_S + 5)
+        found: Measured | None = await errand.arrival(_LOCAL_S if local else _REMOTE_S + 5)
     except ModelError as error:
         return _failed(error, errand.seconds)
     if found is None:

@@ -11,7 +11,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -145,16 +145,15 @@ class Runs:
         run.cancelled.set()
         run.answers.put((0, Answer.LATER))
 
-    def stop(self, patience_s: float) -> bool:
-        """Cancel everything; whether all of it ended in time."""
+    def stop(self, patience_s: float, grace_s: float = 0.0) -> bool:
+        """Let what runs finish for ``grace_s``, then cancel it; whether all of it ended in time."""
         with self._lock:
             runs, threads = list(self._runs.values()), list(self._threads)
+        if _ended(threads, grace_s):
+            return True
         for run in runs:
             self.cancel(run)
-        deadline = time.monotonic() + patience_s
-        for thread in threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-        return not any(thread.is_alive() for thread in threads)
+        return _ended(threads, patience_s)
 
     # -- the thread of a run
 
@@ -235,6 +234,13 @@ class Runs:
         old += [key for _, key in over[: max(0, len(self._runs) - MOST + 1)]]
         for key in dict.fromkeys(old):
             del self._runs[key]
+
+
+def _ended(threads: Sequence[threading.Thread], patience_s: float) -> bool:
+    deadline = time.monotonic() + patience_s
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return not any(thread.is_alive() for thread in threads)
 
 
 def _bounded(event: Event) -> Event:

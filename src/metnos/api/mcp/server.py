@@ -137,19 +137,19 @@ def _add_looking(server: MCPServer[Any], desk: Desk) -> None:
 def _add_resources(server: MCPServer[Any], desk: Desk) -> None:
     @server.resource("metnos://laws", description="The Laws that this agent is bound by.", mime_type="text/plain")
     async def laws() -> str:
-        return await looked(desk, lambda app: reading.laws(app))
+        return await looked(desk, reading.laws)
 
     @server.resource("metnos://playbook", description="How it has learnt to act.", mime_type="text/markdown")
     async def playbook() -> str:
-        return await looked(desk, lambda app: reading.playbook(app))
+        return await looked(desk, reading.playbook)
 
     @server.resource("metnos://episodes", description="What happened lately: data.", mime_type="application/json")
     async def episodes() -> dict[str, Any]:
-        return await looked(desk, lambda app: reading.episodes(app))
+        return await looked(desk, reading.episodes)
 
     @server.resource("metnos://undo", description="What was changed; the way back.", mime_type="application/json")
     async def undo() -> dict[str, Any]:
-        return await looked(desk, lambda app: reading.actions(app))
+        return await looked(desk, reading.actions)
 
     @server.resource("metnos://mnestome", description="The heaviest mnests.", mime_type="application/json")
     async def mnestome() -> dict[str, Any]:

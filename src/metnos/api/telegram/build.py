@@ -26,7 +26,6 @@ def channel(
         return None
     from metnos.api.telegram.channel import Telegram  # nothing of it is loaded where it is not wanted
 
-    refuse_open_address(settings)
     return Telegram(counter, lease, settings, token_of(settings, workspace.keys), workspace.telegram_db, clock)
 
 

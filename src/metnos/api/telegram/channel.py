@@ -1,9 +1,9 @@
 """The bot: asks Telegram for news, decides whom it listens to, and hands on what they want.
 
 Rules: only paired senders are listened to, and only in a chat of two; a stranger gets one line an hour that says how to
-pair, and in a group nobody gets anything. Each update is marked on the disk before it is taken up (see `seen`). Whatever
-Telegram does (a wrong token, a lost network, another program with the same bot, a flood limit) is waited out and logged
-without what was said. The token is read when it is needed, and is in no message and no log.
+pair, and in a group nobody gets anything. Each update is marked on the disk before it is taken up (see `seen`).
+Whatever Telegram does (a wrong token, a lost network, another program with the same bot, a flood limit) is waited out
+and logged without what was said. The token is read when it is needed, and is in no message and no log.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.api.serving import Counter
+from metnos.api.telegram.build import refuse_open_address
 from metnos.api.telegram.dispatch import Dispatch
 from metnos.api.telegram.doing import Hands, Lease
 from metnos.api.telegram.errands import Errand, Errands
@@ -67,8 +68,9 @@ class Telegram:
         self._settings = settings
         self._token = token
         self._pace = pace or Pace()
-        self._db = Database(db, MIGRATIONS, clock=clock)
-        self._seen = Seen(self._db, clock)
+        self._path = db
+        self._clock = clock
+        self._db: Database | None = None
         self._wire: Wire | None = None
         self._errands = Errands()
         self._questions = Questions()
@@ -84,6 +86,10 @@ class Telegram:
         self._ready = threading.Event()
 
     def start(self) -> None:
+        """Begin. Raises if it cannot: an address that would give the token away, a store that cannot be opened."""
+        refuse_open_address(self._settings)
+        self._db = Database(self._path, MIGRATIONS, clock=self._clock)
+        self._seen = Seen(self._db, self._clock)
         self._thread.start()
         self._ready.wait(5)
 
@@ -108,7 +114,8 @@ class Telegram:
             closing.end()
         if self._thread.is_alive():
             self._thread.join(cancel_s)
-        self._db.close()
+        if self._db is not None:
+            self._db.close()
         return ended and not self._thread.is_alive()
 
     @property
@@ -227,7 +234,7 @@ class Telegram:
             self._trouble("the token is not accepted. Store the right one: metnos telegram token")
             return None
         if found.trouble is Trouble.CONFLICT:
-            self._trouble("another program asks for this bot's news. End it, or give Metnos a bot of its own")
+            self._trouble("another program, or a webhook, takes this bot's news. End it, or give Metnos a bot of its own")
             return self._pace.conflict_s
         if found.trouble is Trouble.LATER:
             self._trouble("too much at once; waiting as long as Telegram wants")

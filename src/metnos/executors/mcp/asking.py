@@ -101,7 +101,7 @@ def _within(dial: Dial, seconds: float, work: Callable[[Any], Awaitable[Got]]) -
             raise ExecutorFailed(what, kind="unavailable") from error
         if isinstance(error, OSError):
             what = f"the MCP server {name} cannot be started: {error.strerror or type(error).__name__}"
-            raise ExecutorFailed(what, kind="unavailable", fix=f"metnos mcp show {name}") from error
+            raise ExecutorFailed(what, kind="unavailable", fix="Check its command.") from error
         raise ExecutorFailed(f"the MCP server {name} failed: {_said(error)}", kind="unavailable") from error
 
 

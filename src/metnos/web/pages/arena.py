@@ -27,6 +27,7 @@ def routes(inside: Inside, view: View) -> list[BaseRoute]:
             asked=asked,
             bars=contest.bars(shown),
             proposals=shown.get("proposals") or [],
+            also=shown.get("also") or [],
             problem=problem,
         )
 

@@ -63,13 +63,15 @@ def told(checks: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"checks": found, "tone": verdict[0], "title": verdict[1], "says": verdict[2]}
 
 
-def _check(each: Mapping[str, Any]) -> dict[str, str]:
+def _check(each: Mapping[str, Any]) -> dict[str, Any]:
     name, level = str(each.get("name", "")), str(each.get("level", ""))
     word, tone = _LEVELS.get(level, (level, ""))
+    fix = str(each.get("fix") or "")
     return {
         "title": _TITLES.get(name) or name.replace("_", " ").capitalize(),
         "word": word,
         "tone": tone,
-        "says": str(each.get("says") or each.get("found") or ""),
-        "fix": str(each.get("fix") or ""),
+        "says": str(each.get("says") or ""),
+        "fix": fix,
+        "command": fix[:1].islower(),  # something to type; else a sentence
     }

@@ -39,11 +39,13 @@ def routes(inside: Inside, view: View) -> list[BaseRoute]:
             "executor.html",
             each=each,
             standing=catalog.standing(each),
-            hidden=catalog.hidden(each),
+            hidden=each.get("hidden_words"),
+            allowed=catalog.allowed,
             goals=catalog.goals(each),
             neighbours=catalog.neighbours(each),
             usable=each.get("state") in catalog.USABLE,
             builtin=catalog.is_builtin(each),
+            states=catalog.STATES,
         )
 
     return [Route("/executors", executors), Route("/executors/{name}", one)]

@@ -13,7 +13,7 @@ def routes(inside: Inside, view: View) -> list[BaseRoute]:
     async def inbox(request: Request) -> Response:
         everything = request.query_params.get("all") == "1"
         found = await inside.get(request, "/api/inbox", all=everything)
-        return await view.page(request, "inbox.html", items=found["items"], everything=everything, kinds=deciding.KINDS)
+        return await view.page(request, "inbox.html", items=found["items"], everything=everything)
 
     async def one(request: Request) -> Response:
         item = await inside.get(request, f"/api/inbox/{request.path_params['id']}")

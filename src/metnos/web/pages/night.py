@@ -14,15 +14,14 @@ from metnos.web.view import View
 def routes(inside: Inside, view: View) -> list[BaseRoute]:
     async def night(request: Request) -> Response:
         given, told = await asyncio.gather(inside.get(request, "/api/night"), inside.get(request, "/api/notices"))
-        notices = list(told["notices"])
+        notices = list(told["notices"])[::-1]  # the newest first, as everywhere
         return await view.page(
             request,
             "night.html",
             jobs=nightly.jobs(given["jobs"]),
             runs=nightly.runs(given.get("runs")),
             notices=notices,
-            unseen=[each["id"] for each in notices if not each.get("seen")],
-            given=given,
+            reminder=given.get("reminder"),
         )
 
     return [Route("/night", night)]

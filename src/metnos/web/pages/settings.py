@@ -7,18 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from metnos.web import settling
-from metnos.web.inside import Answer, Inside
+from metnos.web import catalog, settling
+from metnos.web.inside import Inside
 from metnos.web.view import View
 
 _LONGEST = 200
-_MAY = {
-    "fs.read": "read",
-    "fs.write": "change what is in",
-    "net.http": "speak to",
-    "shell.exec": "start",
-    "model.chat": "ask the language model",
-}
 
 
 def routes(inside: Inside, view: View) -> list[BaseRoute]:
@@ -34,24 +27,17 @@ def routes(inside: Inside, view: View) -> list[BaseRoute]:
         return await view.page(request, "models.html", tiers=tiers(found, given["settings"]), found=found)
 
     async def grants(request: Request) -> Response:
-        try:
-            found = await inside.get(request, "/api/grants")
-        except Answer as answer:
-            if answer.status != 404:
-                raise
-            found = {"grants": []}
-        return await view.page(request, "grants.html", grants=found["grants"], may=_MAY)
+        found = await inside.get(request, "/api/grants")
+        return await view.page(request, "grants.html", grants=found["grants"], may=catalog.MAY)
 
     return [Route("/settings", settings), Route("/settings/models", models), Route("/settings/grants", grants)]
 
 
 def tiers(found: dict[str, Any], given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each tier: what serves it, and what of it can be set."""
-    known = found.get("tiers", found)
-    if isinstance(known, list):
-        known = {str(each.get("tier")): each for each in known}
+    known = found["tiers"]
     return [
-        {"tier": tier, "title": title, "about": about, "serves": known.get(tier) or {},
+        {"tier": tier, "title": title, "about": about, "serves": known[tier],
          "settings": settling.of_model(given, tier)}
         for tier, (title, about) in settling.TIERS.items()
     ]  # fmt: skip

@@ -1,6 +1,8 @@
 // Proving the audit in the page: what is being done, for how long, and then a verdict that nobody can misread.
 
-import { counted, lasted, make, post } from "./metnos.js";
+import { counted, get, lasted, make, post } from "./metnos.js";
+
+const LOOK_MS = 1000;
 
 const button = document.getElementById("verify"), work = document.getElementById("verify-work");
 const clock = document.getElementById("verify-clock"), verdict = document.getElementById("verdict");
@@ -12,7 +14,12 @@ button?.addEventListener("click", async () => {
   verdict.hidden = true;
   work.hidden = false;
   try {
-    show(await post("/api/audit/verify"), Date.now() - begun);
+    let report = await post("/api/audit/verify");
+    while (report.state === "running") {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      report = await get("/api/audit/verify");
+    }
+    show(report, Date.now() - begun);
   } catch (error) {
     put("warn", "It could not be verified", [make("p", {}, error.what || error.message), error.fix ? make("p", { class: "note" }, error.fix) : null]);
   } finally {
@@ -24,7 +31,7 @@ button?.addEventListener("click", async () => {
 });
 
 function show(report, took) {
-  const problems = report.problems ?? report.faults ?? [];
+  const { problems = [], problems_total: total = problems.length } = report;
   const notes = (report.notes ?? []).map((note) => make("p", { class: "note" }, note));
   const read = [counted(report.lines, "line"), report.files ? counted(report.files, "file") : "", counted(report.checkpoints, "signed checkpoint")].filter(Boolean).join(", ");
   if (report.ok) {
@@ -32,16 +39,15 @@ function show(report, took) {
     return;
   }
   put("bad", "Not whole", [
-    make("p", {}, `${counted(problems.length, "fault")} in ${read}. Somebody or something changed the record: do not trust what it says about these lines.`),
+    make("p", {}, `${counted(total, "fault")} in ${read}. Somebody or something changed the record: do not trust what it says about these lines.`),
     make("ul", { class: "bullets" }, problems.slice(0, 50).map((each) => make("li", {}, saying(each)))),
-    problems.length > 50 ? make("p", { class: "note" }, `and ${problems.length - 50} more`) : null,
+    total > 50 ? make("p", { class: "note" }, `and ${total - 50} more`) : null,
     make("p", { class: "note" }, "What to do: stop everything on the page Executors, and compare with a backup."),
     ...notes,
   ]);
 }
 
 function saying(each) {
-  if (typeof each === "string") return each;
   const where = [each.place, each.seq ? `line ${each.seq}` : ""].filter(Boolean).join(", ");
   return [each.wrong, where, each.detail].filter(Boolean).join(": ");
 }

@@ -15,7 +15,7 @@ let current = null; // the turn that runs
 
 class Turn {
   constructor(asked, run = "", resumed = false) {
-    Object.assign(this, { run, resumed, turn: "", steps: new Map(), wanted: null, said: "", actions: [], learnt: 0, path: "", left: 0, item: "" });
+    Object.assign(this, { run, resumed, found: resumed, turn: "", steps: new Map(), wanted: null, said: "", actions: [], learnt: 0, path: "", left: 0, item: "" });
     this.list = make("ol", { class: "steps", "aria-label": "What was done" });
     this.notes = make("div", { class: "notes" });
     this.questions = make("div");
@@ -23,7 +23,7 @@ class Turn {
     this.meta = make("p", { class: "meta" });
     this.after = make("div", { class: "after" });
     this.working = make("p", { class: "working" }, make("span", { class: "dots", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("span", { class: "doing" }, "Working"), make("span", { class: "clock" }));
-    this.element = make("article", { class: "turn" }, make("div", { class: "asked" }, make("p", {}, asked)), this.notes, this.list, this.questions, this.answer, this.working, this.meta, this.after);
+    this.element = make("article", { class: "turn" }, asked ? make("div", { class: "asked" }, make("p", {}, asked)) : null, this.notes, this.list, this.questions, this.answer, this.working, this.meta, this.after);
     this.since = performance.now();
     if (resumed) setTimeout(() => { this.resumed = false; }, 2000); // what comes later is asked just then
     this.clock = setInterval(() => { this.working.lastChild.textContent = performance.now() - this.since > 1000 ? lasted(performance.now() - this.since) : ""; }, 200);
@@ -57,7 +57,7 @@ class Turn {
   onStarted({ turn }) {
     this.turn = turn;
     this.element.dataset.turn = turn;
-    remember(turn);
+    if (!this.found) remember(turn);
   }
   onWaiting({ what }) { this.doing(what); }
   onThinking({ what, model }) { this.doing([what, model].filter(Boolean).join(" · ")); }
@@ -130,14 +130,15 @@ class Turn {
     if (current === this) setCurrent(null);
     if (!["done", "talked"].includes(state)) this.meta.append(make("span", { class: `badge ${{ failed: "bad", interrupted: "bad", waiting: "warn", partly: "warn", refused: "warn" }[state] ?? ""}` }, state));
     if (this.turn) {
-      furnish(this.after, this.turn, actions, state === "waiting" ? this.item : "");
+      furnish(this.after, this.turn, { actions, item: state === "waiting" ? this.item : "" });
       this.costs();
     }
   }
 
   async costs() {
     try {
-      const { costs, wall_ms: wall, path } = await get(`/api/turns/${encodeURIComponent(this.turn)}`);
+      const { costs, wall_ms: wall, path, conversation } = await get(`/api/turns/${encodeURIComponent(this.turn)}`);
+      remember(conversation);
       const words = [lasted(wall ?? performance.now() - this.since), WAYS[path ?? this.path], costs?.calls ? `${counted(costs.tokens, "token")}, ${money(costs.usd)}` : "cost nothing"];
       this.meta.append(...words.filter(Boolean).map((each) => make("span", {}, each)));
     } catch { /* the answer stands without it */ }
@@ -147,10 +148,10 @@ class Turn {
 // -- what can be done about an answer
 
 /** What stands below an answer: undo, the question that it waits for, why, good, bad. */
-function furnish(place, turn, actions = [], item = "") {
+function furnish(place, turn, { actions = [], item = "", good = "" } = {}) {
   const panel = make("div", { class: "why-panel", hidden: true });
   const why = make("button", { type: "button", class: "quiet small", "aria-expanded": "false", on: { click: () => toggleWhy(why, panel, turn) } }, "Why?");
-  const thumbs = ["good", "bad"].map((word) => make("button", { type: "button", class: "quiet small", "aria-pressed": "false", on: { click: () => rate(thumbs, word, turn) } }, word === "good" ? "Good" : "Bad"));
+  const thumbs = ["good", "bad"].map((word) => make("button", { type: "button", class: "quiet small", "aria-pressed": String(good === String(word === "good")), on: { click: () => rate(thumbs, word, turn) } }, word === "good" ? "Good" : "Bad"));
   place.replaceChildren(make("div", { class: "buttons" }, actions.map(undoButton), item ? make("a", { class: "button small", href: `/inbox/${encodeURIComponent(item)}` }, "To the question") : null, why, thumbs), panel);
 }
 
@@ -254,7 +255,7 @@ log.addEventListener("click", (event) => {
 for (const turn of log.querySelectorAll(".turn")) {
   const answer = turn.querySelector("[data-answer]");
   show(answer, answer.textContent);
-  furnish(turn.querySelector("[data-after]"), turn.dataset.turn);
+  furnish(turn.querySelector("[data-after]"), turn.dataset.turn, turn.dataset);
 }
 
 /** Find again what still runs. */

@@ -4,6 +4,7 @@
 
 import { ago, complain, counted, get, make, toast } from "./metnos.js";
 import { Picture } from "./graph_draw.js";
+import { hands } from "./graph_hands.js";
 
 const $ = (id) => document.getElementById(id);
 const page = $("graph"), stage = $("stage"), sieve = $("sieve"), panel = $("panel"), live = $("said"), month = $("month");
@@ -149,7 +150,7 @@ sieve.addEventListener("input", () => { cancelAnimationFrame(later); later = req
 sieve.addEventListener("submit", (event) => {
   event.preventDefault();
   const found = sought();
-  if (found) { choose({ node: found }); picture?.look(found, { near: 0.6 }); } else if (asked().get("q")) toast("No executor is called so.");
+  if (found) { choose({ node: found }); picture?.face(found); } else if (asked().get("q")) toast("No executor is called so.");
 });
 sieve.addEventListener("reset", () => setTimeout(() => { choose({}); picture?.fit(); }));
 
@@ -173,6 +174,7 @@ async function load() {
     data = unpack(found);
   } catch (error) { complain(error); return; }
   fill();
+  if (picture) picture.seen = { mnests: filter(), found: sought(), chosen };
   picture?.show(data);
   if (chosen.node && !data.nodes.some((each) => each.name === chosen.node)) close();
   sift();
@@ -188,12 +190,12 @@ function fill() {
 
 // -- keys
 
-const KEYS = { "+": () => picture.zoom(1 / 1.5), "=": () => picture.zoom(1 / 1.5), "-": () => picture.zoom(1.5), 0: () => picture.fit() };
+const KEYS = { "+": () => picture.zoom(1.5), "=": () => picture.zoom(1.5), "-": () => picture.zoom(1 / 1.5), 0: () => picture.fit() };
 stage.addEventListener("keydown", (event) => {
   if (!picture || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key.startsWith("Arrow")) {
     const [x, y] = { ArrowLeft: [-60, 0], ArrowRight: [60, 0], ArrowUp: [0, -60], ArrowDown: [0, 60] }[event.key];
-    if (event.shiftKey) picture.move(x, y);
+    if (event.shiftKey) picture.moveBy(x, y);
     else {
       const next = picture.beyond(chosen.node ?? focused ?? "", event.key);
       if (next) { choose({ node: next }); picture.reveal(next); }
@@ -208,7 +210,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !panel.hidden) { choose({}); stage.focus(); }
   if (event.key === "/") { event.preventDefault(); sieve.elements.q.focus(); }
 });
-for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => picture && { in: () => picture.zoom(1 / 1.5), out: () => picture.zoom(1.5), fit: () => picture.fit() }[button.dataset.view]());
+for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => picture && { in: () => picture.zoom(1.5), out: () => picture.zoom(1 / 1.5), fit: () => picture.fit() }[button.dataset.view]());
 
 function point({ node, mnest }) {
   const each = mnest && data.mnests.find((one) => one.id === mnest);
@@ -216,13 +218,7 @@ function point({ node, mnest }) {
   $("pointed").textContent = node ?? (each ? `${each.source} → ${each.target} · ${each.weight.toFixed(2)} · ${each.word}` : "");
 }
 
-try {
-  picture = new Picture(stage, { choose, point });
-} catch (error) {
-  // A browser without WebGL: the list below says the same.
-  console.info(error);
-  $("no-picture").hidden = false;
-  stage.hidden = true;
-}
+picture = new Picture(stage, { point });
+hands(picture, { choose });
 export { picture };
 await load();

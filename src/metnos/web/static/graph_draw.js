@@ -1,208 +1,236 @@
-// The picture of the mnestome, drawn by sigma: executors by their traffic, mnests by weight and state.
-// Rules: places come from the data, within 1 of the middle, and the window on them does not depend on what is shown: the
-// picture is the same tomorrow, with a filter and in another month. What is pointed at is found by reckoning and never by
-// reading pixels back, which would wait for the screen.
+// The picture of the mnestome: where one looks, what is pointed at, and the paper that it is drawn on.
+// Rules: places come from the data, within 1 of the middle: the picture is the same tomorrow, with a filter and in another
+// month. The paper is larger than the window. Whoever moves or zooms moves the paper, which costs next to nothing however
+// much is on it; a new one is drawn behind it bit by bit, and takes its place when it is done. So it is smooth without a
+// graphics card too, where drawing five thousand lines anew takes a fifth of a second.
 
-import { Graph, Sigma } from "./vendor/sigma.js";
-import { BREAKS, ExecutorProgram, LOOKS, MnestProgram } from "./graph_shapes.js";
-import { colour } from "./metnos.js";
+import { Inks, drawName, drawing } from "./graph_paper.js";
 
-const TONES = { active: "accent", seed: "edge", decaying: "warn", proto: "cool", superseded: "edge" };
-const SHARES = { active: 0.62, seed: 0.5, decaying: 0.7, proto: 0.8, superseded: 0.45 };  // of its colour that a line shows
-const FAINT = 0.08;
 const SMALLEST = 3.5, LARGEST = 15, NEAR = 11, NEAR_LINE = 5;  // pixels
+const BEYOND = 0.4, NEAREST = 30, FURTHEST = 0.5;  // of the window, the paper to each side; how far one can zoom
+const SETTLED = 140;  // milliseconds without a move, after which a sharp paper is drawn
 const GOLDEN = 2.399963;
-
-/** "rgb(1, 2, 3)" with so much of it seen. */
-const faded = (rgb, share) => rgb.replace(/^rgb\(/, "rgba(").replace(/\)$/, `, ${share})`);
 const isMoving = () => !matchMedia("(prefers-reduced-motion: reduce)").matches;
+const within = (value, least, most) => Math.min(most, Math.max(least, value));
 
 export class Picture {
-  constructor(stage, { choose, point }) {
-    this.graph = new Graph({ multi: true, allowSelfLoops: true });
-    this.stage = stage;
-    this.seen = { mnests: () => true, found: null, chosen: null };
-    this.paint();
-    this.sigma = new Sigma(this.graph, stage, {
-      allowInvalidContainer: true,
-      defaultNodeType: "executor", nodeProgramClasses: { executor: ExecutorProgram }, nodeHoverProgramClasses: { executor: ExecutorProgram },
-      defaultEdgeType: "mnest", edgeProgramClasses: { mnest: MnestProgram },
-      nodeReducer: (name, data) => this.node(name, data), edgeReducer: (key, data) => this.edge(key, data),
-      defaultDrawNodeLabel: (context, data) => this.label(context, data),
-      defaultDrawNodeHover: (context, data) => this.hover(context, data),
-      labelGridCellSize: 110, labelDensity: 0.9, labelRenderedSizeThreshold: 4, labelSize: 12,
-      minCameraRatio: 0.04, maxCameraRatio: 2.5, stagePadding: 44, zIndex: true, zoomDuration: isMoving() ? 160 : 0, inertiaDuration: isMoving() ? 160 : 0,
-    });
-    this.sigma.getNodeAtPosition = (at) => this.nearest(at);
-    this.sigma.on("clickNode", ({ node }) => choose({ node }));
-    this.sigma.on("clickStage", ({ event }) => choose(this.line(event) ?? {}));
-    this.sigma.on("doubleClickNode", ({ node, preventSigmaDefault }) => { preventSigmaDefault(); this.look(node); });
-    this.sigma.on("enterNode", ({ node }) => point({ node }));
-    this.sigma.on("leaveNode", () => point({}));
-    this.sigma.getMouseCaptor().on("mousemovebody", (event) => this.soon(() => { if (!this.sigma.hoveredNode) point(this.line(event) ?? {}); }));
+  constructor(stage, { point }) {
+    Object.assign(this, { stage, point, nodes: new Map(), mnests: [], passing: [], seen: { mnests: () => true, found: null, chosen: null }, among: new Set(), beside: new Set(), hovered: null });
+    this.papers = [0, 1].map(() => this.canvas("paper"));
+    this.marks = this.canvas("marks");
+    this.eye = { x: 0, y: 0, k: 1 };
+    this.inks = new Inks();
     document.addEventListener("metnos:theme", () => this.repaint());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
-    new ResizeObserver(() => this.sigma.resize()).observe(stage);
+    new ResizeObserver(() => this.resize()).observe(stage);
+    this.resize();
   }
-
-  /** Do it once with the next frame, however often it is asked for. */
-  soon(what) {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => { this.waiting = false; what(); });
-  }
-
-  paint() {
-    this.tones = Object.fromEntries(Object.entries(TONES).map(([state, name]) => [state, colour(name)]));
-    Object.assign(this, { ink: colour("ink"), soft: colour("soft"), back: colour("card"), accent: colour("accent"), quiet: colour("edge") });
-    this.lines = Object.fromEntries(Object.entries(this.tones).map(([state, tone]) => [state, { plain: faded(tone, SHARES[state]), faint: faded(tone, FAINT), full: tone }]));
-    ExecutorProgram.back = this.back.match(/[\d.]+/g).slice(0, 3).map((each) => each / 255);
+  canvas(name) {
+    const made = document.createElement("canvas");
+    made.className = name;
+    made.setAttribute("aria-hidden", "true");
+    this.stage.append(made);
+    return made;
   }
   repaint() {
-    this.paint();
-    this.sigma.refresh({ skipIndexation: true });
+    this.inks = new Inks();
+    this.redraw();
+  }
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.stage;
+    if (!width || !height) return;
+    const was = this.base;
+    Object.assign(this, { width, height, wide: within(width / height, 0.65, 1.8) });
+    this.base = Math.min(width / (2 * this.wide + 0.24), height / 2.24);
+    this.eye.k *= was ? this.base / was : this.base;
+    this.redraw();
   }
 
-  /** Another answer of the server's. */
+  // -- what there is
+
   show({ nodes, mnests }) {
-    const most = Math.max(...nodes.map((each) => each.traffic), 1e-9), crowd = Math.min(1, Math.sqrt(70 / Math.max(nodes.length, 1)));
-    const wide = Math.min(1.8, Math.max(0.65, this.stage.clientWidth / (this.stage.clientHeight || 1)));
-    this.graph.clear();
-    this.sigma.setCustomBBox({ x: [-wide, wide], y: [-1, 1] });
-    nodes.forEach((each, place) => {
+    const most = Math.max(...nodes.map((each) => each.traffic), 1e-9), crowd = 0.45 + 0.55 * Math.min(1, Math.sqrt(70 / Math.max(nodes.length, 1)));
+    this.nodes = new Map(nodes.map((each, place) => {
       const { x, y } = each.x === null ? { x: Math.cos(place * GOLDEN), y: Math.sin(place * GOLDEN) } : each;
-      const size = (SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(each.traffic / most)) * (0.45 + 0.55 * crowd);
-      this.graph.addNode(each.name, { x: x * wide, y: -y, size, label: each.name, of: each });
-    });
-    for (const each of mnests) {
-      if (each.source !== each.target) this.graph.addEdgeWithKey(each.id, each.source, each.target, { size: 0.8 + 3 * each.weight, of: each });
-    }
+      return [each.name, { ...each, x, y, size: (SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(each.traffic / most)) * crowd }];
+    }));
+    this.mnests = mnests.filter((each) => each.source !== each.target).toSorted((one, two) => one.rank - two.rank || Math.round(one.weight * 10) - Math.round(two.weight * 10));
     this.sift();
   }
-
   /** Look again at what is to be seen. */
   sift() {
-    const { mnests, chosen } = this.seen;
-    this.among = new Set();
-    this.beside = new Set();
-    this.graph.forEachEdge((_key, { of }, source, target) => {
-      if (!mnests(of)) return;
-      this.among.add(source).add(target);
-      if (chosen?.node === source || chosen?.node === target || chosen?.mnest === of.id) this.beside.add(source).add(target);
+    const { mnests, chosen, found } = this.seen;
+    this.passing = this.mnests.filter(mnests);
+    this.among = new Set(this.passing.flatMap(({ source, target }) => [source, target]));
+    for (const name of [found, chosen?.node]) if (this.nodes.has(name)) this.among.add(name);
+    this.beside = new Set(this.passing.filter((each) => this.isMine(each)).flatMap(({ source, target }) => [source, target]));
+    if (this.nodes.has(chosen?.node)) this.beside.add(chosen.node);
+    this.redraw();
+  }
+  isMine({ id, source, target }) {
+    const { chosen } = this.seen;
+    return chosen?.mnest === id || (chosen?.node !== undefined && (chosen.node === source || chosen.node === target));
+  }
+
+  // -- drawing
+
+  at({ x, y, size = 0 }, eye = this.eye, shift = { x: 0, y: 0 }) {
+    return { x: (x * this.wide - eye.x) * eye.k + this.width / 2 + shift.x, y: (y - eye.y) * eye.k + this.height / 2 + shift.y, size: size * this.grown(eye) };
+  }
+  grown(eye = this.eye) { return within(Math.sqrt(eye.k / this.base), 0.7, 2.6); }
+
+  redraw() {
+    if (!this.width) return;
+    clearTimeout(this.settling);
+    const paper = this.papers[1], ratio = Math.min(devicePixelRatio || 1, 2), eye = { ...this.eye };
+    const shift = { x: this.width * BEYOND, y: this.height * BEYOND };
+    const [width, height] = [this.width + 2 * shift.x, this.height + 2 * shift.y];
+    paper.width = width * ratio;
+    paper.height = height * ratio;
+    Object.assign(paper.style, { width: `${width}px`, height: `${height}px` });
+    const context = paper.getContext("2d");
+    context.scale(ratio, ratio);
+    const job = (this.job = drawing(context, this.inks, this.frame(eye, shift, width, height)));
+    const on = () => {
+      if (this.job !== job) return;
+      if (!job.next().done) { requestAnimationFrame(on); return; }
+      this.papers.reverse();
+      Object.assign(paper, { eye, shift });
+      this.papers[1].style.visibility = "hidden";
+      this.job = null;
+      this.place();
+    };
+    requestAnimationFrame(on);
+    this.place();
+  }
+  frame(eye, shift, width, height) {
+    const grown = Math.sqrt(this.grown(eye)), chosen = this.beside.size > 0, few = this.beside.size <= 26;
+    const places = new Map();
+    for (const name of this.among) {
+      const node = this.nodes.get(name);
+      if (node) places.set(name, { ...this.at(node, eye, shift), name, state: node.state, aside: chosen && !this.beside.has(name), named: (chosen && few && this.beside.has(name)) || name === this.seen.found || name === this.seen.chosen?.node });
+    }
+    const lines = this.passing.map((each) => {
+      const mine = this.isMine(each);
+      return { from: places.get(each.source), to: places.get(each.target), state: each.state, weight: each.weight, mine, aside: chosen && !mine, thick: (0.8 + 3 * each.weight + (mine ? 0.6 : 0)) * grown };
     });
-    if (chosen?.node) this.beside.add(chosen.node);
-    this.sigma?.refresh();
+    const isNear = ({ from, to }) => Math.max(from.x, to.x) > 0 && Math.min(from.x, to.x) < width && Math.max(from.y, to.y) > 0 && Math.min(from.y, to.y) < height;
+    if (chosen) lines.sort((one, two) => one.mine - two.mine);
+    const dots = [...places.values()].filter(({ x, y, size }) => x > -size && x < width + size && y > -size && y < height + size);
+    return { lines, dots, isNear, chosen };
+  }
+  /** Put the paper where one looks, and the marks on it. */
+  place() {
+    const [{ eye, shift, style }] = this.papers;
+    if (eye) {
+      const scale = this.eye.k / eye.k;
+      const x = this.width / 2 + (eye.x - this.eye.x) * this.eye.k - (this.width / 2 + shift.x) * scale;
+      const y = this.height / 2 + (eye.y - this.eye.y) * this.eye.k - (this.height / 2 + shift.y) * scale;
+      style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
+      style.visibility = "visible";
+    }
+    this.mark();
+  }
+  mark() {
+    const named = [this.seen.found, this.seen.chosen?.node, this.hovered].filter((name, place, all) => this.nodes.has(name) && all.indexOf(name) === place);
+    if (!named.length && !this.marked) return;
+    const ratio = Math.min(devicePixelRatio || 1, 2), context = this.marks.getContext("2d");
+    if (this.marks.width !== Math.round(this.width * ratio)) Object.assign(this.marks, { width: Math.round(this.width * ratio), height: Math.round(this.height * ratio) });
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
+    for (const name of named) {
+      const at = this.at(this.nodes.get(name));
+      context.beginPath();
+      context.arc(at.x, at.y, at.size + 4, 0, 2 * Math.PI);
+      context.lineWidth = 2;
+      context.strokeStyle = this.inks.ink;
+      context.stroke();
+      drawName(context, this.inks, { ...at, name });
+    }
+    this.marked = named.length > 0;
   }
 
-  node(name, { of, ...data }) {
-    const { chosen, found } = this.seen, told = of.state === "wished" ? "proto" : of.state;
-    if (!this.among.has(name) && found !== name && chosen?.node !== name) return { ...data, hidden: true };
-    const aside = this.beside.size > 0 && !this.beside.has(name);
-    const look = told === "proto" ? LOOKS.open : told === "request" ? LOOKS.diamond : LOOKS.disc;
-    const tone = told === "proto" ? this.tones.proto : told === "active" ? this.accent : told === "request" ? this.ink : told === "quarantine" || told === "revoked" ? this.tones.decaying : this.quiet;
-    const marked = chosen?.node === name || found === name;
-    return { ...data, look, color: aside ? faded(tone, 0.18) : tone, label: aside ? null : name, highlighted: marked, forceLabel: marked || (this.beside.size > 0 && this.beside.size < 26 && !aside), zIndex: aside ? 0 : 1 };
-  }
-  edge(_key, { of, ...data }) {
-    if (!this.seen.mnests(of)) return { ...data, hidden: true };
-    const { chosen } = this.seen, line = this.lines[of.state];
-    const mine = chosen?.mnest === of.id || (chosen?.node !== undefined && (chosen.node === of.source || chosen.node === of.target));
-    const aside = this.beside.size > 0 && !mine;
-    return { ...data, broken: BREAKS[of.state], color: aside ? line.faint : mine ? line.full : line.plain, size: mine ? data.size + 0.6 : data.size, zIndex: mine ? 2 : of.rank };
-  }
+  // -- looking
 
-  label(context, { x, y, size, label }) {
-    if (!label) return;
-    context.font = `500 12px ${getComputedStyle(document.body).fontFamily}`;
-    context.textAlign = "center";
-    context.lineJoin = "round";
-    context.lineWidth = 3.5;
-    context.strokeStyle = this.back;
-    context.fillStyle = this.ink;
-    context.strokeText(label, x, y + size + 13);
-    context.fillText(label, x, y + size + 13);
-    context.textAlign = "start";
+  look({ x = this.eye.x, y = this.eye.y, k = this.eye.k }) {
+    this.eye = { x: within(x, -this.wide * 1.2, this.wide * 1.2), y: within(y, -1.2, 1.2), k: within(k, this.base * FURTHEST, this.base * NEAREST) };
+    this.place();
+    clearTimeout(this.settling);
+    const [{ eye }] = this.papers, scale = eye ? this.eye.k / eye.k : 1;
+    const far = eye && (Math.abs(this.eye.x - eye.x) * this.eye.k > this.width * BEYOND || Math.abs(this.eye.y - eye.y) * this.eye.k > this.height * BEYOND || scale < 0.6);
+    if (far && !this.job) this.redraw();
+    else this.settling = setTimeout(() => this.redraw(), SETTLED);
   }
-  hover(context, data) {
-    context.beginPath();
-    context.arc(data.x, data.y, data.size + 4, 0, 2 * Math.PI);
-    context.lineWidth = 2;
-    context.strokeStyle = this.ink;
-    context.stroke();
-    this.label(context, { ...data, label: data.label ?? data.key });
+  /** Go there within a moment, or at once for whoever wants nothing to move. */
+  go(to, lasts = 220) {
+    const from = { ...this.eye }, begin = performance.now(), going = (this.going = {});
+    const step = (now) => {
+      if (this.going !== going) return;
+      const share = isMoving() ? within((now - begin) / lasts, 0, 1) : 1, eased = share * (2 - share);
+      const between = (name) => from[name] + ((to[name] ?? from[name]) - from[name]) * eased;
+      this.look({ x: between("x"), y: between("y"), k: from.k * ((to.k ?? from.k) / from.k) ** eased });
+      if (share < 1) requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  }
+  moveBy(x, y) { this.going = null; this.look({ x: this.eye.x + x / this.eye.k, y: this.eye.y + y / this.eye.k }); }
+  /** Zoom, so that what is at a place of the window stays there. */
+  zoomAt(by, { x, y }) {
+    this.going = null;
+    const k = within(this.eye.k * by, this.base * FURTHEST, this.base * NEAREST), keep = 1 / this.eye.k - 1 / k;
+    this.look({ x: this.eye.x + (x - this.width / 2) * keep, y: this.eye.y + (y - this.height / 2) * keep, k });
+  }
+  zoom(by) { this.go({ k: this.eye.k * by }, 160); }
+  fit() { this.go({ x: 0, y: 0, k: this.base }); }
+  /** Look at an executor, from so near at least. */
+  face(name, near = 2.2) {
+    const node = this.nodes.get(name);
+    if (node) this.go({ x: node.x * this.wide, y: node.y, k: Math.max(this.eye.k, this.base * near) });
+  }
+  /** Bring an executor into sight, if it is not. */
+  reveal(name) {
+    const node = this.nodes.get(name), at = node && this.at(node);
+    if (at && (at.x < 40 || at.y < 40 || at.x > this.width - 40 || at.y > this.height - 40)) this.face(name, 0);
   }
 
   // -- what is where
 
-  places() {
-    const found = new Map();
-    for (const name of this.among) {
-      const data = this.sigma.getNodeDisplayData(name);
-      if (data && !data.hidden) found.set(name, { ...this.sigma.framedGraphToViewport(data), size: this.sigma.scaleSize(data.size) });
-    }
-    return found;
+  hover(name) {
+    if (this.hovered === name) return;
+    this.hovered = name;
+    this.mark();
   }
   nearest({ x, y }) {
     let best = null, least = Infinity;
-    for (const [name, at] of this.places()) {
-      const far = Math.hypot(at.x - x, at.y - y) - at.size;
+    for (const name of this.among) {
+      const at = this.nodes.has(name) ? this.at(this.nodes.get(name)) : null, far = at ? Math.hypot(at.x - x, at.y - y) - at.size : Infinity;
       if (far < least && far <= Math.max(0, NEAR - at.size)) [best, least] = [name, far];
     }
     return best;
   }
   /** The mnest whose line runs past there. */
   line({ x, y }) {
-    const at = this.places();
     let best = null, least = NEAR_LINE;
-    this.graph.forEachEdge((_key, { of }, source, target) => {
-      if (!this.seen.mnests(of)) return;
-      const from = at.get(source), to = at.get(target);
-      if (!from || !to) return;
-      const dx = to.x - from.x, dy = to.y - from.y, far = dx * dx + dy * dy || 1;
-      const share = ((x - from.x) * dx + (y - from.y) * dy) / far;
-      if (share < 0 || share > 1) return;
-      const apart = Math.hypot(from.x + share * dx - x, from.y + share * dy - y);
-      if (apart < least) [best, least] = [of, apart];
-    });
-    return best && { mnest: best.id };
-  }
-  /** The next executor from there to the left, right, up or down. */
-  beyond(name, side) {
-    const at = this.places(), from = at.get(name);
-    if (!from) return at.keys().next().value ?? null;
-    const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }, [ux, uy] = ways[side];
-    let best = null, least = Infinity;
-    for (const [other, to] of at) {
-      const ahead = (to.x - from.x) * ux + (to.y - from.y) * uy, aside = Math.abs((to.x - from.x) * uy - (to.y - from.y) * ux);
-      if (other === name || ahead <= 0.5) continue;
-      if (ahead + 2.5 * aside < least) [best, least] = [other, ahead + 2.5 * aside];
+    for (const each of this.passing) {
+      const from = this.at(this.nodes.get(each.source)), to = this.at(this.nodes.get(each.target));
+      const dx = to.x - from.x, dy = to.y - from.y, share = ((x - from.x) * dx + (y - from.y) * dy) / (dx * dx + dy * dy || 1);
+      if (share < 0 || share > 1) continue;
+      const apart = Math.hypot(from.x + share * dx - x, from.y + share * dy - y) + (this.beside.size && !this.isMine(each) ? 2 : 0);
+      if (apart < least) [best, least] = [each.id, apart];
     }
     return best;
   }
-
-  // -- the way one looks at it
-
-  async look(name, { near = 0.35 } = {}) {
-    const data = this.sigma.getNodeDisplayData(name), camera = this.sigma.getCamera();
-    if (data) await camera.animate({ x: data.x, y: data.y, ratio: Math.min(camera.ratio, near) }, { duration: isMoving() ? 250 : 0 });
-  }
-  /** Bring an executor into sight, if it is not. */
-  reveal(name) {
-    const data = this.sigma.getNodeDisplayData(name), { width, height } = this.sigma.getDimensions();
-    if (!data) return;
-    const { x, y } = this.sigma.framedGraphToViewport(data);
-    if (x < 40 || y < 40 || x > width - 40 || y > height - 40) this.look(name, { near: 2.5 });
-  }
-  move(x, y) {
-    const camera = this.sigma.getCamera(), { width, height } = this.sigma.getDimensions();
-    const here = this.sigma.viewportToFramedGraph({ x: width / 2, y: height / 2 }), there = this.sigma.viewportToFramedGraph({ x: width / 2 + x, y: height / 2 + y });
-    camera.setState({ x: camera.x + there.x - here.x, y: camera.y + there.y - here.y });
-  }
-  zoom(by) {
-    const camera = this.sigma.getCamera();
-    camera.animate({ ratio: Math.min(2.5, Math.max(0.04, camera.ratio * by)) }, { duration: isMoving() ? 160 : 0 });
-  }
-  fit() {
-    this.sigma.getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, { duration: isMoving() ? 200 : 0 });
+  /** The next executor from there to the left, right, up or down; the busiest to begin with. */
+  beyond(name, side) {
+    const all = [...this.among].filter((each) => this.nodes.has(each)).map((each) => ({ each, ...this.at(this.nodes.get(each)) }));
+    const from = all.find(({ each }) => each === name);
+    if (!from) return all.toSorted((one, two) => two.size - one.size)[0]?.each ?? null;
+    const [ux, uy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[side];
+    let best = null, least = Infinity;
+    for (const to of all) {
+      const ahead = (to.x - from.x) * ux + (to.y - from.y) * uy, far = ahead + 2.5 * Math.abs((to.x - from.x) * uy - (to.y - from.y) * ux);
+      if (to.each !== name && ahead > 0.5 && far < least) [best, least] = [to.each, far];
+    }
+    return best;
   }
 }

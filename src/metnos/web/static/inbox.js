@@ -24,6 +24,12 @@ approve?.addEventListener("metnos:done", (event) => {
   else location.assign("/inbox");
 });
 
+document.getElementById("refusing")?.addEventListener("metnos:done", (event) => {
+  event.preventDefault();
+  sayNext(event.detail.said);
+  location.assign("/inbox");
+});
+
 document.getElementById("editing")?.addEventListener("metnos:done", (event) => {
   event.preventDefault();
   sayNext("This is a new question now.");

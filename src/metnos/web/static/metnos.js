@@ -124,13 +124,24 @@ function readJson(input) {
   }
 }
 
-/** Do what a button or form says: data-post, data-body, data-confirm, data-word, data-said, data-then.
+/** What is asked before: words, and below them the `lines` that the API has at the address `preview`. */
+async function asked(words, preview) {
+  if (!preview) return words;
+  try {
+    const lines = (await get(preview)).lines ?? [];
+    return [words, "", ...lines.slice(0, 12), ...(lines.length > 12 ? [`and ${lines.length - 12} more`] : [])].join("\n");
+  } catch (error) {
+    return `${words}\n\n${error.what}`;
+  }
+}
+
+/** Do what a button or form says: data-post, data-body, data-confirm, data-preview, data-word, data-said, data-then.
     Fires `metnos:done` with the answer; a listener that prevents its default also prevents what would come then. */
 export async function act(element, body) {
-  const { post: path, confirm, word, said, then = "reload" } = element.dataset;
+  const { post: path, confirm, preview, word, said, then = "reload" } = element.dataset;
   if (element.getAttribute("aria-busy") === "true") return;
   const dangerous = element.classList.contains("bad");
-  if ((confirm || word) && !(await sure(confirm ?? "", { yes: yesOf(element.matches("form") ? element.querySelector("[type=submit]") ?? element : element), bad: dangerous, word }))) return;
+  if ((confirm || word) && !(await sure(await asked(confirm ?? "", preview), { yes: yesOf(element.matches("form") ? element.querySelector("[type=submit]") ?? element : element), bad: dangerous, word }))) return;
   element.setAttribute("aria-busy", "true");
   try {
     const answer = await post(path, body());

@@ -15,7 +15,7 @@ for (const button of document.querySelectorAll("[data-test]")) {
       const found = await post(`/api/models/${encodeURIComponent(tier)}/test`);
       const took = found.seconds ? ` in ${found.seconds.toFixed(1)} s` : "";
       if (found.ok) show(place, "good", `It works: it answered${took}.`, found.said);
-      else show(place, "bad", "It does not work.", found.error || found.said);
+      else show(place, "bad", `It does not work: ${found.error}`, found.fix);
     } catch (error) {
       show(place, "bad", error.what || error.message, error.fix);
     } finally {

@@ -2,9 +2,6 @@
 
 import { Problem, complain, post, sayNext, sure, toast } from "./metnos.js";
 
-const HOME = /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[?::1\]?$|\[?f[cd])|\.(local|lan|home\.arpa)$/i;
-const OUTSIDE = "is outside your home. What you ask, and parts of your files, pages and notes, are sent there; whoever runs it can read and keep them. Use it all the same?";
-
 for (const form of document.querySelectorAll("[data-setting]")) furnish(form);
 
 function furnish(form) {
@@ -29,38 +26,24 @@ function furnish(form) {
 }
 
 async function agreed(form, value) {
-  const { warnAt, warning, setting } = form.dataset;
-  if (warning && value === warnAt) return sure(warning, { yes: "Yes" });
-  const host = setting.endsWith(".url") ? hostOf(value) : "";
-  return !host || HOME.test(host) || sure(`${host} ${OUTSIDE}`, { yes: "Use it", bad: true });
-}
-
-function hostOf(address) {
-  try { return new URL(address).hostname; } catch { return ""; }
+  const { warnAt, warning } = form.dataset;
+  return !warning || value !== warnAt || sure(warning, { yes: "Yes" });
 }
 
 async function store(form, text) {
   const save = form.querySelector("[data-save]");
   save.setAttribute("aria-busy", "true");
   try {
-    await post("/api/settings", { name: form.dataset.setting, value: typed(form.dataset.kind, text) });
-    wrong(form, "");
+    const { wins } = await post("/api/settings", { name: form.dataset.setting, value: text });
+    wrong(form, wins ? `Saved, but the environment variable ${wins} still wins over it.` : "");
     return true;
   } catch (error) {
-    if (error instanceof Problem && [400, 409, 422].includes(error.status)) wrong(form, [error.what, error.fix].filter(Boolean).join(" "));
+    if (error instanceof Problem && [400, 403, 404, 409, 422].includes(error.status)) wrong(form, [error.what, error.fix].filter(Boolean).join(" "));
     else complain(error);
     return false;
   } finally {
     save.removeAttribute("aria-busy");
   }
-}
-
-/** What was typed as the kind of value that the setting has; what is no number is left to the API to refuse. */
-function typed(kind, text) {
-  if (kind === "switch") return text === "true";
-  if (kind === "list") return text.split(",").map((each) => each.trim()).filter(Boolean);
-  const number = kind === "whole" || kind === "number" ? Number(text) : NaN;
-  return text.trim() !== "" && Number.isFinite(number) ? number : text;
 }
 
 function wrong(form, words) {

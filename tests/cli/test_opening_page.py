@@ -1,0 +1,96 @@
+"""From nothing to a link, with one command; the link lets one browser in."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpcore
+import pytest
+
+from metnos.api.client import connect
+from metnos.core.workspace import Workspace
+from support import metnos
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def stopped(blank: Workspace) -> Iterator[Workspace]:
+    """A place without a workspace. Whatever is started for it is ended."""
+    os.environ["METNOS_WEB__PORT"] = "0"
+    try:
+        yield blank
+        ended(blank)
+    finally:
+        del os.environ["METNOS_WEB__PORT"]
+
+
+def ended(workspace: Workspace) -> None:
+    if not workspace.exists() or (client := connect(workspace)) is None:
+        return
+    client.stop()
+    deadline = time.monotonic() + 30
+    while connect(workspace) is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def opened(workspace: Workspace, *more: str) -> str:
+    done = metnos("--workspace", str(workspace.root), "open", *more)
+    assert done.code == 0, done.err
+    return done.out
+
+
+def test_from_nothing_to_a_link_that_works_once(stopped: Workspace) -> None:
+    said = opened(stopped)
+    link = said.strip().splitlines()[-1]
+    assert "The Laws this agent is bound by" in said
+    first, second = httpcore.request("GET", link), httpcore.request("GET", link)
+    cookie = dict(first.headers)[b"set-cookie"].partition(b";")[0]
+    assert b"set-cookie" not in dict(second.headers)
+    base = link.partition("/enter")[0]
+    page = httpcore.request("GET", f"{base}/", headers={"Cookie": cookie})
+    assert (page.status, b"<main" in page.content) == (200, True)
+    assert httpcore.request("GET", f"{base}/").status == 401
+
+
+def test_again_gives_another_link_to_the_same_page(stopped: Workspace) -> None:
+    one, two = (json.loads(opened(stopped, "--json")) for _ in range(2))
+    assert one["address"] == two["address"]
+    assert one["link"] != two["link"]
+    status = json.loads(metnos("--workspace", str(stopped.root), "serve", "--status", "--json").out)
+    assert status["page"] == one["address"]
+    assert (stopped.run / "serve.log").stat().st_mode & 0o077 == 0
+
+
+def test_without_a_daemon_it_can_be_told_to_start_none(workspace: Workspace) -> None:
+    done = metnos("--workspace", str(workspace.root), "open", "--no-start")
+    assert done.code == 1
+    assert "does not run" in done.err
+
+
+def test_what_does_not_come_up_says_why(stopped: Workspace) -> None:
+    opened(stopped, "--json")
+    ended(stopped)
+    metnos("--workspace", str(stopped.root), "config", "set", "web.host", "0.0.0.0")
+    done = metnos("--workspace", str(stopped.root), "open")
+    assert (done.code, "listen in" in done.err) == (1, True)
+    ended(stopped)
+    stopped.settings.write_text("no settings [")
+    done = metnos("--workspace", str(stopped.root), "open")
+    assert (done.code, "not valid TOML" in done.err) == (1, True)
+
+
+def test_a_page_that_is_switched_off_is_said(stopped: Workspace) -> None:
+    opened(stopped, "--json")
+    ended(stopped)
+    metnos("--workspace", str(stopped.root), "config", "set", "web.enabled", "false")
+    done = metnos("--workspace", str(stopped.root), "open")
+    assert done.code == 1
+    assert "web.enabled" in done.err
+
+
+def test_it_is_found_from_anywhere(stopped: Workspace, tmp_path: Path) -> None:
+    assert opened(stopped, "--no-browser").strip().splitlines()[-1].startswith("http://127.0.0.1:")
