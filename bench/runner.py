@@ -26,7 +26,7 @@ BENCHMARKS = (
     *("store", "audit", "help", "gate", "sandbox", "router", "turn", "llm"),
     *("reach", "fastpath", "fastpath_exact", "mnestome", "compiled"),
     *("episodes", "million", "locomo", "supersede", "compress", "forgetting", "memory"),
-    *("redcode", "resubmitted"),
+    *("redcode", "resubmitted", "synt", "web"),
 )
 
 LEAST_ROUNDS = 3  # fewer have no median worth the name

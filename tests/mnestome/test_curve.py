@@ -25,8 +25,8 @@ def test_between_two_uses_a_weight_fades() -> None:
     before = max(day for day in moments if day < 40)
     assert moments[before] == pytest.approx(0.30 * Ebbinghaus.per_day(RATE).factor(before), abs=1e-6)
     assert found[-1][0] == START + DAY * 80
-    assert [weight for day, weight in moments.items() if 40 <= day] == sorted(
-        (weight for day, weight in moments.items() if 40 <= day), reverse=True
+    assert [weight for day, weight in moments.items() if day >= 40] == sorted(
+        (weight for day, weight in moments.items() if day >= 40), reverse=True
     )
 
 

@@ -20,8 +20,8 @@ LATER = "2099-04-21T22:14:00.000Z"
 
 def _executor(name: str, purpose: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "version": "1.0.0", "state": "active", "purpose": purpose, "kind": "sensor", "builtin": True,
-            "origin": "builtin", "signed": True, "fitness": 3.25, "uses": 12, "strikes": 0, "last_used": WHEN, "hidden": "",
-            "reason": "", "problems": []} | more  # fmt: skip
+            "origin": "builtin", "signed": True, "fitness": 3.25, "uses": 12, "strikes": 0, "last_used": WHEN,
+            "hidden": "", "reason": "", "problems": []} | more  # fmt: skip
 
 
 EXECUTORS = [
@@ -31,7 +31,8 @@ EXECUTORS = [
     _executor("read_notes", "Read your notes.", uses=141, fitness=40.1),
     _executor("count_words", f"Count words {EVIL}", builtin=False, origin="synthesised", state="quarantine", strikes=3,
               reason=f"3 strikes within 24 hours {EVIL}", uses=7, fitness=-2.0, hidden="unfit"),
-    _executor("translate_texts", "Translate texts with the language model.", builtin=False, origin="synthesised", state="seed"),
+    _executor("translate_texts", "Translate texts with the language model.", builtin=False, origin="synthesised",
+              state="seed"),
     _executor("get_prices", "", builtin=False, state="draft", signed=False, fitness=None, uses=0, last_used=None,
               problems=[f"manifest.toml: {EVIL}"]),
 ]  # fmt: skip
@@ -48,10 +49,12 @@ WHOLE = EXECUTORS[4] | {
     "goals": [{"goal": "count words", "fitness": 2.5, "uses": 4, "signals": 4},
               {"goal": f"{EVIL}", "fitness": -4.5, "uses": 3, "signals": 3},
               {"goal": "", "fitness": 0.0, "uses": 1, "signals": 0}],
-    "journal": [{"ts": WHEN, "words": f"failed: {EVIL}", "ok": False}, {"ts": WHEN, "words": "worked, in 12 ms", "ok": True}],
+    "journal": [{"ts": WHEN, "words": f"failed: {EVIL}", "ok": False},
+                {"ts": WHEN, "words": "worked, in 12 ms", "ok": True}],
     "versions": [{"version": "1.0.0", "since": WHEN, "state": "quarantine", "digest": "ab" * 32}],
     "grants": [{"id": "g1", "words": f"count_words may read {EVIL}", "expires": LATER, "reason": EVIL}],
-    "neighbours": [{"id": "m1", "source": "find_files", "target": "count_words", "weight": 0.8, "uses": 9, "proto": False},
+    "neighbours": [{"id": "m1", "source": "find_files", "target": "count_words", "weight": 0.8, "uses": 9,
+                    "proto": False},
                    {"id": "m2", "source": "count_words", "target": EVIL, "weight": 0.2, "uses": 1, "proto": True}],
 }  # fmt: skip
 _FIGHTER = {"version": "1.0.0", "uses": 9, "signals": 8, "strikes": 0, "why": "", "origin": "builtin"}
@@ -61,14 +64,14 @@ ARENA = {
         _FIGHTER | {"name": "move_files", "state": "fit", "fitness": 6.4},
         _FIGHTER | {"name": "group_files", "state": "fit", "fitness": 1.2, "uses": 2, "signals": 2},
         _FIGHTER | {"name": "copy_files", "state": "neutral", "fitness": 0.0, "uses": 0, "signals": 0},
-        _FIGHTER | {"name": "sort_files", "state": "hidden", "fitness": -3.2, "why": "unfit", "origin": "synthesised", "strikes": 2},
+        _FIGHTER | {"name": "sort_files", "state": "hidden", "fitness": -3.2, "why": "unfit", "strikes": 2},
         _FIGHTER | {"name": "tidy_files", "state": "disabled", "fitness": 0.4, "why": EVIL, "origin": "owner"},
     ],
     "proposals": [{"name": f"merge_files {EVIL}", "state": "waiting"}],
     "also": ["copy files"],
 }  # fmt: skip
-_RUN = {"id": 7, "job": "ager", "night": "2026-04-21", "by_hand": False, "state": "done", "started": WHEN, "ended": WHEN,
-        "message": "", "counts": {"faded": 12, "archived": 1}, "cpu_ms": 84, "pid": 1}  # fmt: skip
+_RUN = {"id": 7, "job": "ager", "night": "2026-04-21", "by_hand": False, "state": "done", "started": WHEN,
+        "ended": WHEN, "message": "", "counts": {"faded": 12, "archived": 1}, "cpu_ms": 84, "pid": 1}  # fmt: skip
 _BROKEN = _RUN | {"job": "backup", "state": "failed", "message": f"no space {EVIL}", "counts": {}, "by_hand": True}
 _JOB = {"last": None, "next": LATER, "verdict": "done", "takes": None, "running": False, "progress": None}
 NIGHT = {
@@ -86,21 +89,23 @@ NIGHT = {
 NOTICES = {"notices": [{"id": 2, "ts": WHEN, "kind": "reminder", "text": f"Pay the rent {EVIL}"},
                        {"id": 1, "ts": WHEN, "kind": "job", "text": "The audit was proven."}]}  # fmt: skip
 _LINE = {"seq": 412, "ts": WHEN, "kind": "act done", "names": {"executor": "move_files", "turn": "01TURN"},
-         "digests": {"args": "ab" * 32}, "counts": {"ok": 1}, "hash": "cd" * 32, "prev": "ef" * 32, "signature": ""}  # fmt: skip
-AUDIT = {"lines": [_LINE, _LINE | {"seq": 411, "kind": "checkpoint", "names": {"key": "a" * 64}, "signature": "be" * 64},
+         "digests": {"args": "ab" * 32}, "counts": {"ok": 1}, "hash": "cd" * 32, "prev": "ef" * 32,
+         "signature": ""}  # fmt: skip
+AUDIT = {"lines": [_LINE,
+                   _LINE | {"seq": 411, "kind": "checkpoint", "names": {"key": "a" * 64}, "signature": "be" * 64},
                    _LINE | {"seq": 410, "kind": EVIL, "names": {"executor": EVIL}}], "next": 410}  # fmt: skip
 
 
 def _setting(name: str, kind: str, value: Any, about: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "type": kind, "value": value, "default": value, "source": "default", "choices": [], "bounds": "",
-            "description": about, "secret": False, "terminal": False, "variable": ""} | more  # fmt: skip
+    return {"name": name, "type": kind, "value": value, "default": value, "source": "default", "choices": [],
+            "bounds": "", "description": about, "secret": False, "terminal": False, "variable": ""} | more  # fmt: skip
 
 
 _LEVELS = ["read_only", "supervised", "full"]
 SETTINGS = [
     _setting("policy.autonomy", "choice", "supervised", "What may happen without asking.", choices=_LEVELS),
-    _setting("policy.undo_days", "whole number", 60, "For how many days what was changed can be taken back.", source="file",
-             default=30),
+    _setting("policy.undo_days", "whole number", 60, "For how many days what was changed can be taken back.",
+             source="file", default=30),
     _setting("turn.show", "whole number", 20, "How many entries an answer shows.", bounds="at least 1, at most 1,000"),
     _setting("memory.keep_days", "whole number", 90, "For how many days conversations are kept whole."),
     _setting("night.at", "text", "04:00", "When the nightly jobs run, local time."),
@@ -124,8 +129,8 @@ MODELS = {"tiers": {
     "main": _SERVING | {"name": f"qwen3:8b {EVIL}", "where": "http://127.0.0.1:11434/v1"},
     "fast": _SERVING | {"name": None, "own": False, "ready": False},
     "wise": _SERVING | {"name": "large", "where": "https://models.example.org/v1", "outside": True, "key": True},
-}, "files": [{"name": "qwen2.5-coder-1.5b", "size": 1_117_000_000, "license": "Apache-2.0", "about": EVIL, "here": True},
-             {"name": "smollm2-135m", "size": 98_000_000, "license": "Apache-2.0", "about": "very small", "here": False}]}  # fmt: skip
+}, "files": [{"name": "qwen2.5-coder-1.5b", "size": 1_117_000_000, "license": "", "about": EVIL, "here": True},
+             {"name": "smollm2-135m", "size": 98_000_000, "license": "", "about": "small", "here": False}]}  # fmt: skip
 DEVICES = {"devices": [
     {"id": "d1", "channel": "web", "sender": "d1", "name": f"phone {EVIL}", "level": "read_only", "created": WHEN,
      "expires": LATER, "seen": WHEN, "this": False},
@@ -147,7 +152,8 @@ RECORDED: dict[str, Any] = ANSWERS | {
     "/api/executors": {"executors": EXECUTORS, "halted": None},
     "/api/executors/count_words": WHOLE,
     "/api/executors/move_files": WHOLE | EXECUTORS[1],
-    "/api/arena": {"goals": [{"goal": "move files", "turns": 9, "executors": 5}, {"goal": EVIL, "turns": 2, "executors": 1}]},
+    "/api/arena": {"goals": [{"goal": EVIL, "turns": 2, "executors": 1},
+                             {"goal": "move files", "turns": 9, "executors": 5}]},
     "/api/arena?goal=move+files": ARENA,
     "/api/night": NIGHT,
     "/api/notices": NOTICES,
@@ -159,8 +165,16 @@ RECORDED: dict[str, Any] = ANSWERS | {
     "/api/doctor": DOCTOR,
 }  # fmt: skip
 REPLIES: dict[str, Any] = {
-    "/api/audit/verify": {"state": "done", "ok": True, "lines": 412, "files": 2, "checkpoints": 6, "problems": [],
-                          "problems_total": 0, "notes": []},
+    "/api/audit/verify": {
+        "state": "done",
+        "ok": True,
+        "lines": 412,
+        "files": 2,
+        "checkpoints": 6,
+        "problems": [],
+        "problems_total": 0,
+        "notes": [],
+    },
     "/api/models/main/test": {"ok": True, "seconds": 1.24, "said": f"Rome. {EVIL}", "error": "", "fix": ""},
     "/api/devices/code": {"code": "METNOS-WEB-7Q4K-9F2M-ABCD"},
     "/api/night/catch_up/run": {"job": "catch_up", "state": "done", "run": {"message": "nothing was left"}},
@@ -191,7 +205,9 @@ class Records(Api):
         body = await request.json()
         self.posts.append((path, body))
         if path == "/api/settings" and body["value"] == "much":
-            return JSONResponse({"error": {"type": "SettingsError", "what": f"that is no number {EVIL}", "fix": "Give one."}}, 400)
+            return JSONResponse(
+                {"error": {"type": "SettingsError", "what": f"that is no number {EVIL}", "fix": "Give one."}}, 400
+            )
         return JSONResponse(self.replies.get(path, {}))
 
 

@@ -1,4 +1,4 @@
-"""The pages of what Metnos can do and what it keeps: what they show, and that nothing from outside is more than text."""
+"""The pages of what Metnos can do and keeps: what they show, and that nothing from outside is more than text."""
 
 import re
 
@@ -9,8 +9,9 @@ from web.recorded import EXECUTORS, RECORDED, WHOLE, Records, built
 from web.standin import EVIL
 from web.test_site import Looked, looked
 
-PAGES = ("/executors", "/executors?q=move", "/executors?show=trouble", "/executors?q=nothing+like+it", "/executors/count_words",
-         "/executors/move_files", "/arena", "/arena?goal=move+files", "/arena?goal=never", "/night", "/audit",
+PAGES = ("/executors", "/executors?q=move", "/executors?show=trouble", "/executors?q=nothing+like+it",
+         "/executors/count_words", "/executors/move_files",
+         "/arena", "/arena?goal=move+files", "/arena?goal=never", "/night", "/audit",
          "/audit?before=410", "/settings", "/settings/models", "/settings/devices", "/settings/grants", "/doctor",
          "/doctor?now=1", "/doctor/checks")  # fmt: skip
 
@@ -83,7 +84,7 @@ def test_a_search_that_finds_nothing_says_so(page: TestClient) -> None:
 
 def test_the_emergency_stop_takes_a_tick_and_a_typed_word(page: TestClient) -> None:
     html = page.get("/executors").text
-    form = re.search(r'<form[^>]*id="panic".*?</form>', html, re.S)
+    form = re.search(r'<form[^>]*id="panic".*?</form>', html, re.DOTALL)
     assert form is not None
     assert 'data-word="stop"' in form.group()
     assert re.search(r"<button[^>]* disabled>Stop everything", form.group())
@@ -196,7 +197,9 @@ def test_the_doctor_says_the_worst_first_and_does_not_keep_the_page_waiting(api:
     assert "apt install bubblewrap" in text
 
 
-@pytest.mark.parametrize(("level", "words"), [("green", "All is well"), ("yellow", "All works"), ("red", "must be mended")])
+@pytest.mark.parametrize(
+    ("level", "words"), [("green", "All is well"), ("yellow", "All works"), ("red", "must be mended")]
+)
 def test_the_doctors_verdict_is_that_of_the_worst_check(api: Records, page: TestClient, level: str, words: str) -> None:
     fine = {"name": "python", "level": "green", "says": "", "fix": ""}
     api.answers["/api/doctor"] = {"checks": [fine, fine | {"name": "disk", "level": level}]}

@@ -70,7 +70,7 @@ def serve(choice: Choice) -> int:
 @click.option("--again", is_flag=True, help="Look at a server anew that was added before, and take what it offers now.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def add(choice: Choice, name: str, command: tuple[str, ...], again: bool, yes: bool, **given: Any) -> int:
+def add(choice: Choice, /, name: str, command: tuple[str, ...], again: bool, yes: bool, **given: Any) -> int:
     """Start a server, look at its tools, and make executors of them.
 
     Each tool may change things for good, and needs two yeses for every call, unless you say that it only reads.

@@ -51,7 +51,8 @@ def as_json(now: datetime, event: str, fields: Mapping[str, Field]) -> str:
 
 
 def _is_known(key: str, value: Field) -> bool:
-    return value is not None and _KEY.fullmatch(key) is not None and (not isinstance(value, float) or math.isfinite(value))
+    is_number = not isinstance(value, float) or math.isfinite(value)
+    return value is not None and is_number and _KEY.fullmatch(key) is not None
 
 
 def _quoted(value: Field) -> str:

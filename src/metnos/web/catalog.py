@@ -102,8 +102,8 @@ def worth(value: Any) -> tuple[str, str]:
 
 
 def signed(value: float) -> str:
-    """``+1.20``, ``−0.50``, with a minus that is as wide as the plus."""
-    return f"{value:+.2f}".replace("-", "−")
+    """A sum with its sign; the minus is as wide as the plus."""
+    return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def hidden(each: Facts) -> str:

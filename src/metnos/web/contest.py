@@ -47,17 +47,9 @@ class Bar:
     builtin: bool
 
 
-def goals(given: Any) -> list[dict[str, Any]]:
-    """Every kind of goal with how often it was pursued, the busiest first."""
-    found = given.get("goals") if isinstance(given, Mapping) else given
-    known = [each for each in listed(found) if isinstance(each, Mapping)]
-    return [{"goal": str(each.get("goal") or ""), "turns": each.get("turns") or 0, "executors": each.get("executors") or 0}
-            for each in sorted(known, key=lambda each: -number(each.get("turns")))]  # fmt: skip
-
-
 def bars(arena: Mapping[str, Any]) -> list[Bar]:
     """The executors of an arena, in the order in which the API gives them."""
-    known = [each for each in listed(arena.get("executors")) if isinstance(each, Mapping)]
+    known = listed(arena.get("executors"))
     most = max((abs(number(each.get("fitness"))) for each in known if each.get("signals")), default=0.0) or 1.0
     return [_bar(each, most) for each in known]
 

@@ -1,7 +1,7 @@
 """What Metnos does by itself, in words: jobs, their runs, and what they had to tell.
 
-Rules: pure. A job that is not known here is shown with the words that it has for itself. An outcome has one word and one
-tone, here and nowhere else.
+Rules: pure. A job that is not known here is shown with the words that it has for itself. An outcome has one word and
+one tone, here and nowhere else.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ _VERDICTS = {
 
 def jobs(given: Any) -> list[dict[str, Any]]:
     """Every job in its order."""
-    return [_job(each) for each in listed(given) if isinstance(each, Mapping)]
+    return [_job(each) for each in listed(given)]
 
 
 def _job(each: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _job(each: Mapping[str, Any]) -> dict[str, Any]:
 
 def runs(given: Any) -> list[dict[str, Any]]:
     """What ran, the newest first."""
-    return [_run(each) for each in listed(given) if isinstance(each, Mapping)]
+    return [_run(each) for each in listed(given)]
 
 
 def _run(each: Mapping[str, Any]) -> dict[str, Any]:

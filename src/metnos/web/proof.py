@@ -11,34 +11,26 @@ from metnos.web.catalog import listed
 
 _LONG = 64  # letters: a key or a digest among the names
 _SHORT = 12
-_FRAME = frozenset({"seq", "ts", "kind", "hash", "prev", "month", "signature", "names", "digests", "counts", "sig"})
+_SEALS = (("hash", "hash"), ("prev", "hash before"), ("signature", "signature"))
 
 
 def lines(given: Any) -> list[dict[str, Any]]:
-    return [_line(each) for each in listed(given) if isinstance(each, Mapping)]
+    return [_line(each) for each in listed(given)]
 
 
 def _line(each: Mapping[str, Any]) -> dict[str, Any]:
-    names, digests, counts = (_part(each, key) for key in ("names", "digests", "counts"))
-    other = {key: value for key, value in each.items() if key not in _FRAME}
-    brief = {key: shortened(value) for key, value in (names | counts | other).items() if value not in (None, "")}
+    brief, whole = each["names"] | each["counts"], each["names"] | each["digests"] | each["counts"]
     return {
-        "seq": each.get("seq", ""),
-        "ts": str(each.get("ts") or ""),
-        "kind": str(each.get("kind") or ""),
-        "signed": bool(each.get("signature") or each.get("sig")),
-        "brief": [(key.replace("_", " "), value) for key, value in brief.items()],
-        "whole": [(key.replace("_", " "), str(value)) for key, value in (names | digests | counts | other).items()]
-        + [(name, str(each[key])) for key, name in (("hash", "hash"), ("prev", "hash before"), ("signature", "signature"))
-           if each.get(key)],
-    }  # fmt: skip
+        "seq": each["seq"],
+        "ts": each["ts"],
+        "kind": each["kind"],
+        "signed": bool(each["signature"]),
+        "brief": [(name.replace("_", " "), shortened(value)) for name, value in brief.items()],
+        "whole": [(name.replace("_", " "), str(value)) for name, value in whole.items()]
+        + [(name, each[key]) for key, name in _SEALS if each[key]],
+    }
 
 
 def shortened(value: Any) -> str:
     text = str(value)
     return text if len(text) < _LONG else text[:_SHORT] + "…"
-
-
-def _part(each: Mapping[str, Any], key: str) -> dict[str, Any]:
-    found = each.get(key)
-    return dict(found) if isinstance(found, Mapping) else {}

@@ -75,7 +75,7 @@ _CHOICES = {
         "supervised": "ask first: changes need your yes",
         "full": "do: only what cannot be undone is asked",
     },
-    "turn.planner": {"auto": "rules where they are sure, else the model", "router": "rules only", "model": "model only"},
+    "turn.planner": {"auto": "rules if they are sure, else a model", "router": "rules only", "model": "a model only"},
     "memory.think": {"auto": "only one at home"},
     "fastpath.use": {"shadow": "learn, but never answer"},
 }  # fmt: skip

@@ -17,7 +17,23 @@ from starlette.types import ASGIApp
 from metnos.core.clock import Clock
 from metnos.web.assets import Assets
 from metnos.web.inside import Answer, Inside
-from metnos.web.pages import chat, entering, inbox, turn, undo
+from metnos.web.pages import (
+    arena,
+    audit,
+    chat,
+    devices,
+    doctor,
+    entering,
+    executors,
+    fastpaths,
+    inbox,
+    memory,
+    mnestome,
+    night,
+    settings,
+    turn,
+    undo,
+)
 from metnos.web.view import View
 
 Pages = Callable[[Inside, View], list[BaseRoute]]
@@ -27,6 +43,16 @@ PAGES: tuple[Pages, ...] = (
     inbox.routes,
     turn.routes,
     undo.routes,
+    memory.routes,
+    mnestome.routes,
+    fastpaths.routes,
+    executors.routes,
+    arena.routes,
+    night.routes,
+    audit.routes,
+    settings.routes,
+    devices.routes,
+    doctor.routes,
 )
 _SAID = {
     401: ("You are not signed in.", "Type metnos open in a terminal on that machine, and follow the link it prints."),

@@ -46,8 +46,8 @@ def _nested(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 
 def _candidates(found: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
-    """What could have done it: the names of the columns, and the rows."""
-    given = dict.fromkeys(key for each in found for key in each if _is_number(each[key]))
+    """What could have done it: the names of the columns, and the rows. What nobody has any of is no column."""
+    given = dict.fromkeys(key for each in found for key in each if _is_number(each[key]) and each[key])
     names = [name for name in _PARTS if name in given] + [name for name in given if name not in _PARTS]
     rows: list[list[Any]] = [
         [{"text": name, "href": f"/executors/{quote(name, safe='')}"}, *(_figure(each.get(part)) for part in names)]

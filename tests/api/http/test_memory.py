@@ -151,13 +151,14 @@ def test_a_program_sees_its_own_memories_and_what_is_shared(page: Client) -> Non
     program = page.program()
     sender = next(each.sender for each in page.app.pairing.devices() if each.channel is Channel.API)
     clock = page.app.clock.now()
-    for text, scope, by in (
+    made = (
         ("the tea is shared", Scope.SHARED, "owner"),
         ("the tea is mine", Scope.SENDER, f"api:{sender}"),
         ("the tea is another's", Scope.SENDER, "api:other"),
         ("the tea is the owner's", Scope.OWNER, "owner"),
-    ):
-        page.app.grimoire.take_in(Episode(f"01{text:.>24}"[-26:].upper(), clock, text, text, "note", scope=scope, sender=by))
+    )
+    for number, (text, scope, by) in enumerate(made):
+        page.app.grimoire.take_in(Episode(f"01TEA{number:021d}", clock, text, text, "note", scope=scope, sender=by))
     seen = {each["text"] for each in program.get("/api/memory/episodes", limit=500)["episodes"]}
     assert seen == {"the tea is shared", "the tea is mine"}
     found = {each["text"] for each in program.get("/api/memory/search", q="the tea")["found"]}
@@ -197,7 +198,7 @@ def test_what_is_not_there_or_makes_no_sense_is_refused(
     assert page.refused("GET", f"/api/memory/{path}", **asked)[0] == status
 
 
-@pytest.mark.parametrize("words", ["\0", "\" OR 1=1 --", "*", "NEAR(", "%", "\u202e", "{{7*7}}", "a" * 2000])
+@pytest.mark.parametrize("words", ["\0", '" OR 1=1 --', "*", "NEAR(", "%", "\u202e", "{{7*7}}", "a" * 2000])
 def test_any_words_may_be_searched_for(page: Client, words: str) -> None:
     assert set(page.get("/api/memory/search", q=words)) == {"found", "notes"}
 

@@ -30,7 +30,8 @@ def page(_taught: Workspace, blank: Workspace, clock: MovableClock, tmp_path: Pa
 
 def test_what_is_told_is_remembered(page: Client) -> None:
     made = page.post("/api/memory/add", text="  the <b>boiler</b> is in the attic ", tags=["house"])
-    assert (made["text"], made["type"], made["tags"]) == ("the <b>boiler</b> is in the attic", "note", ["house"])
+    assert (made["text"], made["type"]) == ("the <b>boiler</b> is in the attic", "note")
+    assert "house" in made["tags"]
     found = page.get("/api/memory/search", q="where is the boiler")["found"]
     assert made["id"] in [each["id"] for each in found]
 

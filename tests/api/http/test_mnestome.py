@@ -61,7 +61,7 @@ def test_the_graph_is_what_the_terminal_lists(grown: Client, monkeypatch: pytest
         assert (mine["weight"], mine["uses"], mine["last_used"], mine["state"], mine["tags"]) == (
             (each["weight"], each["uses"], each["last"], each["state"], each["tags"])
         )
-    assert [each["weight"] for each in found["mnests"]] == sorted((each["weight"] for each in listed + wished))[::-1]
+    assert [each["weight"] for each in found["mnests"]] == sorted(each["weight"] for each in listed + wished)[::-1]
     assert found["total"] == len(ids)
 
 

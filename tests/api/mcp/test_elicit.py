@@ -123,28 +123,18 @@ def test_what_the_owner_was_asked_by_others_is_none_of_a_clients_business(asking
         asking.inbox.refuse(item.id, client)
 
 
-def test_an_owner_who_switches_it_off_in_between_is_obeyed(asking: App, files: tuple[Path, Path]) -> None:
+def test_an_owner_who_switches_it_off_in_between_is_obeyed_at_once(asking: App, files: tuple[Path, Path]) -> None:
     wanted = {"text": f"move {files[0]} to {files[1]}"}
 
     async def twice(client: Client) -> CallToolResult:
         first = await client.session.call_tool("ask", wanted, allow_input_required=True)
         assert isinstance(first, InputRequiredResult)
-        later = App.open(asking.workspace, asking.clock)
-        later.set_setting("mcp.elicit", "false")
-        changed = App.open(asking.workspace, asking.clock)
-        held.append(changed)
+        asking.set_setting("mcp.elicit", "false")
         return await client.session.call_tool(
             "ask", wanted, input_responses={"answer": yes()}, request_state=first.request_state
         )
 
-    held = [asking]
-    server = build(Desk(lambda: contextlib.nullcontext(held[-1]), Path.home()))
-
-    async def run() -> CallToolResult:
-        async with Client(server, elicitation_callback=Person().answer, cache=None) as client:
-            return await twice(client)
-
-    answer = wait(run())
+    answer = wait(with_client(asking, Person(), "auto", twice))
     assert (answer.structured_content or {})["state"] == "waiting"
     assert files[0].exists()
 

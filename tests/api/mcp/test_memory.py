@@ -14,7 +14,7 @@ from metnos.law.principal import Autonomy, Channel, Principal
 
 @pytest.fixture
 def visit(app: App) -> Visit:
-    return Visit(app, principal(None, app.settings), Path.home())
+    return Visit(app, principal(None, app.settings.mcp), Path.home())
 
 
 def other(app: App) -> Visit:

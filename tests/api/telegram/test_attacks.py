@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.standin import StandIn, until
-from api.telegram.conftest import Chat
+from api.telegram.chatting import Chat
 from api.telegram.double import OWNER, TOKEN
 from metnos.law.principal import Autonomy, Channel, at_terminal
 from support import kinds
@@ -306,6 +306,6 @@ def test_after_a_restart_the_old_buttons_do_nothing(paired_asked: Chat, files: P
 
 def test_nothing_that_was_said_is_logged(chat: Chat, files: Path) -> None:
     chat.pair()
-    chat.ask("find the txt files in ~ about my secret diary")
+    chat.ask("find files named diary in ~")
     assert chat.logged
     assert not any("diary" in line or "one.txt" in line or TOKEN in line for line in chat.logged)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from api.standin import StandIn, Turn, answered, until
-from api.telegram.conftest import Chat
+from api.telegram.chatting import Chat
 from api.telegram.double import OWNER, Call, Refusal
 from metnos.law.inbox import State
 from metnos.turn.events import Started, StepDone, StepStarted, Text, Wanted

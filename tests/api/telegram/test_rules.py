@@ -31,7 +31,7 @@ def test_what_is_sent_can_be_sent_and_obeys_nobody(text: str) -> None:
     assert len(one_line(text, 80)) <= 80
 
 
-@given(st.text(min_size=1, max_size=200), st.integers(2, 100))
+@given(st.text(min_size=1, max_size=200), st.integers(3, 100))
 def test_what_is_bounded_fits(text: str, longest: int) -> None:
     assert length(bounded(text, longest)) <= longest
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.standin import StandIn, Turn, answered, until
-from api.telegram.conftest import Chat
+from api.telegram.chatting import Chat
 from api.telegram.double import OWNER, TOKEN, Refusal
 from metnos.law.principal import Autonomy, Channel
 from metnos.turn.events import Started, StepStarted

@@ -18,8 +18,8 @@ from web.standin import EVIL
 
 pytestmark = pytest.mark.slow
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self';"
-    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 
@@ -63,6 +63,15 @@ def page(browser: Browser, api: Records, records: tuple[Records, str], tmp_path:
     assert api is records[0]
     with looking(browser, House(tmp_path, records[1]), viewport=WIDE) as found:  # type: ignore[arg-type]
         yield found
+
+
+@pytest.fixture
+def clumsy(browser: Browser, api: Records, records: tuple[Records, str]) -> Iterator[Page]:
+    """Somebody who is told no: the browser complains about that, too."""
+    assert api is records[0]
+    context = browser.new_context(base_url=records[1], viewport=WIDE)  # type: ignore[arg-type]
+    yield context.new_page()
+    context.close()
 
 
 @pytest.mark.parametrize(("path", "name"), [
@@ -125,18 +134,18 @@ def test_the_audit_is_proven_in_the_page(page: Page, api: Records) -> None:
     looks.as_it_is(page, "audit-broken", SHOTS)
 
 
-def test_a_setting_is_edited_in_place_and_what_is_wrong_is_said_at_the_field(page: Page, api: Records) -> None:
-    page.goto("/settings")
-    field = page.locator('[data-setting="turn.show"]')
+def test_a_setting_is_edited_in_place_and_what_is_wrong_is_said_at_the_field(clumsy: Page, api: Records) -> None:
+    clumsy.goto("/settings")
+    field = clumsy.locator('[data-setting="turn.show"]')
     field.get_by_role("textbox").fill("much")
-    with page.expect_response("**/api/settings"):
+    with clumsy.expect_response("**/api/settings"):
         field.get_by_role("textbox").press("Enter")
     expect(field.get_by_role("alert")).to_contain_text(f"that is no number {EVIL}")
     expect(field.get_by_role("textbox")).to_have_attribute("aria-invalid", "true")
-    looks.as_it_is(page, "settings-wrong", SHOTS)
+    looks.as_it_is(clumsy, "settings-wrong", SHOTS)
     field.get_by_role("textbox").fill("40")
     field.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(clumsy.get_by_text("Saved.")).to_be_visible()
     assert api.posts[-1] == ("/api/settings", {"name": "turn.show", "value": "40"})
 
 
@@ -154,7 +163,8 @@ def test_a_model_is_really_asked_and_its_words_are_shown(page: Page, api: Record
     page.locator('[data-test="main"]').click()
     expect(page.locator("#t-main")).to_contain_text(f"Rome. {EVIL}")
     looks.as_it_is(page, "models-tested", SHOTS)
-    api.replies["/api/models/main/test"] = {"ok": False, "seconds": 0.1, "said": "", "error": "nobody there", "fix": EVIL}
+    failed = {"ok": False, "seconds": 0.1, "said": "", "error": "nobody there", "fix": EVIL}
+    api.replies["/api/models/main/test"] = failed
     page.locator('[data-test="main"]').click()
     expect(page.locator("#t-main")).to_contain_text("It does not work: nobody there")
     expect(page.locator("#t-main")).to_contain_text(EVIL)

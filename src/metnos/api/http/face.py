@@ -67,10 +67,14 @@ class HttpFace:
         from metnos.api.http.patience import options
 
         door = self._door or self.listen()
-        tls = {}
-        if self._settings.tls_certificate:
-            tls = {"ssl_certfile": self._settings.tls_certificate, "ssl_keyfile": self._settings.tls_key}
-        config = uvicorn.Config(app, **options(), proxy_headers=False, timeout_graceful_shutdown=2, **tls)
+        config = uvicorn.Config(
+            app,
+            **options(),
+            proxy_headers=False,
+            timeout_graceful_shutdown=2,
+            ssl_certfile=self._settings.tls_certificate or None,
+            ssl_keyfile=self._settings.tls_key or None,
+        )
         server = uvicorn.Server(config)
         ready = threading.Event()
 

@@ -64,8 +64,8 @@ class Happening(BaseModel):
     kind: str
     turn: str
     probability: float | None
-    saved_ms: float
-    saved_usd: float
+    saved_ms: float | None
+    saved_usd: float | None
     reason: Said
 
 

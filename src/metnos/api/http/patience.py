@@ -19,7 +19,7 @@ class Patient(HttpToolsProtocol):
     _timer: asyncio.TimerHandle | None = None
     _read = 0  # bytes of a head that is not whole yet
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] -- as in uvicorn's own
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn itself has it
         super().connection_made(transport)
         self._begin()
 
@@ -28,7 +28,8 @@ class Patient(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._timer is None and (self.cycle is None or self.cycle.response_complete):
+        cycle = getattr(self, "cycle", None)  # none before the first request, whatever its type says
+        if self._timer is None and (cycle is None or cycle.response_complete):
             self._begin()
         if self._timer is not None:
             self._read += len(data)
@@ -52,7 +53,7 @@ class Patient(HttpToolsProtocol):
 
     def _give_up(self) -> None:
         self._done()
-        if self.transport is not None and not self.transport.is_closing():
+        if not self.transport.is_closing():
             self.transport.abort()
 
 

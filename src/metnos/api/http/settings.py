@@ -3,10 +3,10 @@
 What may be changed from a page, and by whom, is `metnos.app.adjusting`'s to say.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, StringConstraints
 
 from metnos.api.http.inside import PROBLEMS, Body, House, Missing, Owner, Who
 from metnos.app import adjusting
@@ -40,7 +40,7 @@ class Settings(BaseModel):
 
 class Change(Body):
     name: str = Field(max_length=100)
-    value: bool | int | float | str = Field(union_mode="left_to_right")
+    value: StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, StringConstraints(max_length=4000)]
 
 
 class Changed(BaseModel):

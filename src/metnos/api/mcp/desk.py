@@ -15,13 +15,15 @@ from typing import Any
 
 from metnos.app import App
 from metnos.core.errors import LawError
-from metnos.core.settings import Settings
+from metnos.core.sections_outward import McpSettings
+from metnos.core.settings import load
 from metnos.grimoire.capture import sender_of
 from metnos.law.principal import Autonomy, Channel, Principal, lower
 
 STDIO = "stdio"  # the sender on standard input, where nobody says who they are
 WHO = "metnos.who"  # where in the scope of an HTTP request the guard says who asks
 MOST_TEXT = 60_000  # characters of one answer: what a model can still read
+_LONG = 20_000  # characters of one text in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,19 @@ class Reply:
     failed: bool = False
 
 
-def principal(scope: Mapping[str, Any] | None, settings: Settings) -> Principal:
+def settings(app: App) -> McpSettings:
+    """What the owner allows now, and not when this process began: switching it off counts at once."""
+    return load(app.workspace.settings).settings.mcp
+
+
+def principal(scope: Mapping[str, Any] | None, allowed: McpSettings) -> Principal:
     """Who asks. On HTTP the guard knows; whoever it let in is still a program, and never speaks for the owner here."""
-    most = Autonomy(settings.mcp.level)
+    most = Autonomy(allowed.level)
     if scope is None:
         return Principal(Channel.MCP, STDIO, most)
     who = scope.get(WHO)
     if not isinstance(who, Principal) or not who.known:
-        raise LawError("nobody is signed in", fix="Send the secret of a paired program: metnos device pair")
+        raise LawError("nobody is signed in", fix="Send the secret of a program: metnos device token")
     return Principal(Channel.MCP, f"{who.channel}.{who.sender}"[:64], lower(who.level, most))
 
 
@@ -84,11 +91,24 @@ def cut(text: str, most: int = MOST_TEXT) -> str:
 
 
 def fitting(items: list[Any], most: int = MOST_TEXT) -> tuple[list[Any], int]:
-    """As many items from the beginning as fit into an answer, and how many are left out."""
-    room, kept = most, []
+    """As many items from the beginning as fit into an answer, long texts in them cut, and how many are left out."""
+    room = most
+    kept: list[Any] = []
     for item in items:
-        room -= len(json.dumps(item, default=str))
-        if room < 0 and kept:
-            break
-        kept.append(item)
+        small = _small(item, _LONG)
+        size = len(json.dumps(small, default=str))
+        if size > room:
+            if kept:
+                break
+            small = {"cut": cut(json.dumps(small, default=str), most)}
+        room -= size
+        kept.append(small)
     return kept, len(items) - len(kept)
+
+
+def _small(value: Any, most: int) -> Any:
+    if isinstance(value, str):
+        return cut(value, most)
+    if isinstance(value, Mapping):
+        return {key: _small(each, most) for key, each in value.items()}
+    return [_small(each, most) for each in value] if isinstance(value, list | tuple) else value

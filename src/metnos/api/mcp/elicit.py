@@ -28,7 +28,7 @@ from mcp_types import CallToolResult, ElicitRequest, ElicitRequestFormParams, In
 from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field
 
-from metnos.api.mcp.desk import Desk, Reply, Visit, cut, principal
+from metnos.api.mcp.desk import Desk, Reply, Visit, cut, principal, settings
 from metnos.app import App
 from metnos.core.errors import MetnosError
 
@@ -59,12 +59,12 @@ async def served(ctx: Ctx, desk: Desk, begin: Begin, go_on: GoOn | None = None) 
     else:
         reply, asks, seconds = await _visited(ctx, desk, begin)
     for _ in range(_ROUNDS):
-        if reply.question is None or go_on is None:
+        question = reply.question
+        if question is None or go_on is None:
             break
         if not asks or not _can(ctx):
             reply = reply if asks else replace(reply, text=reply.text + _HINT)
             break
-        question = reply.question
         if is_version_at_least(ctx.protocol_version or "", _MODERN):
             form = ElicitRequestFormParams(message=cut(question.message), requested_schema=_form())
             return InputRequiredResult(
@@ -80,7 +80,7 @@ async def served(ctx: Ctx, desk: Desk, begin: Begin, go_on: GoOn | None = None) 
 
 def _after(visit: Visit, go_on: GoOn, state: dict[str, Any], yes: bool | None) -> Reply:
     """Go on with the answer that a client brought; an owner who switched it off meanwhile is obeyed."""
-    if not visit.app.settings.mcp.elicit or yes is None:
+    if not settings(visit.app).elicit or yes is None:
         left = "It was not answered, and waits." if "item" in state else "It was not answered; nothing was done."
         return Reply(left, {"state": "waiting", **({"item": state["item"]} if "item" in state else {})})
     return go_on(visit, state, yes)
@@ -106,10 +106,9 @@ async def _visited(ctx: Ctx, desk: Desk, work: Begin) -> tuple[Reply, bool, floa
 
     def visit() -> tuple[Reply, bool, float]:
         with desk.lease() as app:
-            settings = app.settings
-            who = principal(scope, settings)
-            reply = work(Visit(app, who, desk.cwd, tell, cancelled))
-            return reply, settings.mcp.elicit, settings.turn.prompt_s
+            allowed = settings(app)
+            reply = work(Visit(app, principal(scope, allowed), desk.cwd, tell, cancelled))
+            return reply, allowed.elicit, app.settings.turn.prompt_s
 
     try:
         return await _in_thread(visit)

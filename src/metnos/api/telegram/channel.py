@@ -234,7 +234,7 @@ class Telegram:
             self._trouble("the token is not accepted. Store the right one: metnos telegram token")
             return None
         if found.trouble is Trouble.CONFLICT:
-            self._trouble("another program, or a webhook, takes this bot's news. End it, or give Metnos a bot of its own")
+            self._trouble("another program, or a webhook, takes this bot's news. Give Metnos a bot of its own")
             return self._pace.conflict_s
         if found.trouble is Trouble.LATER:
             self._trouble("too much at once; waiting as long as Telegram wants")

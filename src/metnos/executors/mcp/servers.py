@@ -82,14 +82,16 @@ def checked(server: Server) -> Server:
 
 
 def _check_url(url: str) -> None:
+    fix = "Such as https://example.org/mcp, without a password."
     try:
         parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username and url.isprintable()
-    except ValueError:
-        sound = False
-    if not sound or len(url) > _LONGEST or " " in url:
-        raise UsageError("that is no address of a server", fix="Such as https://example.org/mcp, without a password.")
-    if place_of_host(host_name(parts.hostname or "")) is Place.NEVER:
+        host = host_name(parts.hostname or "")
+    except ValueError as error:
+        raise UsageError("that is no address of a server", fix=fix) from error
+    plain = url.isprintable() and " " not in url and len(url) <= _LONGEST
+    if parts.scheme not in ("http", "https") or not host or parts.username or not plain:
+        raise UsageError("that is no address of a server", fix=fix)
+    if place_of_host(host) is Place.NEVER:
         raise UsageError("that is an address that nothing may speak to", fix="Use another.")
 
 

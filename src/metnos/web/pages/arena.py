@@ -16,7 +16,8 @@ _LONGEST = 200
 def routes(inside: Inside, view: View) -> list[BaseRoute]:
     async def arena(request: Request) -> Response:
         asked = request.query_params.get("goal", "")[:_LONGEST]
-        goals = contest.goals(await inside.get(request, "/api/arena"))
+        found = await inside.get(request, "/api/arena")
+        goals = sorted(found["goals"], key=lambda each: -each["turns"])
         goal = asked or (goals[0]["goal"] if goals else "")
         shown, problem = await _enter(request, goal) if goal else ({}, "")
         return await view.page(

@@ -101,13 +101,15 @@ def _told(found: Mapping[str, Any]) -> dict[str, Any]:
 def weight(found: Mapping[str, Any]) -> Markup:
     """The weight of a mnest over time, with its uses and the level below which it fades out."""
     events = found.get("events") or []
-    uses = curve([each.get("ts"), each.get("weight")] for each in events if each.get("kind") == "reinforce")
+    uses = curve([each.get("ts"), each.get("weight_after")] for each in events if each.get("kind") == "reinforce")
     points = curve(found.get("weights") or [])
     series = [Series("weight", points, "area"), Series("uses", uses, "dots")]
     if points:
         series.append(Series("fading below", [(points[-1][0], 0.2)], "bound", "warn"))
     words = f"From {points[0][1]:.2f} at first to {points[-1][1]:.2f} now; used {len(uses)} times." if points else ""
-    return over_time(series, title="Weight over time", words=words, low=0.0, high=1.0, says=lambda value: f"{value:.2f}")
+    return over_time(
+        series, title="Weight over time", words=words, low=0.0, high=1.0, says=lambda value: f"{value:.2f}"
+    )
 
 
 def happened(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -116,11 +118,11 @@ def happened(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for each in events:
         night = each.get("kind") == "decay" and not each.get("new_state")
         if lines and night and lines[-1]["night"]:
-            lines[-1] |= {"until": each["ts"], "weight": each.get("weight"), "times": lines[-1]["times"] + 1}
+            lines[-1] |= {"until": each["ts"], "weight": each.get("weight_after"), "times": lines[-1]["times"] + 1}
             continue
         lines.append({
-            "ts": each["ts"], "until": "", "night": night, "times": 1, "what": _word(each), "weight": each.get("weight"),
-            "reason": each.get("reason") or "", "turn": each.get("turn") or "",
+            "ts": each["ts"], "until": "", "night": night, "times": 1, "what": _word(each),
+            "weight": each.get("weight_after"), "reason": each.get("reason") or "", "turn": each.get("turn") or "",
         })  # fmt: skip
     return lines[::-1]
 

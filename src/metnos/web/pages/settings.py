@@ -21,9 +21,7 @@ def routes(inside: Inside, view: View) -> list[BaseRoute]:
         return await view.page(request, "settings.html", groups=settling.groups(given["settings"]), text=text)
 
     async def models(request: Request) -> Response:
-        given, found = await asyncio.gather(
-            inside.get(request, "/api/settings"), inside.get(request, "/api/models")
-        )
+        given, found = await asyncio.gather(inside.get(request, "/api/settings"), inside.get(request, "/api/models"))
         return await view.page(request, "models.html", tiers=tiers(found, given["settings"]), found=found)
 
     async def grants(request: Request) -> Response:

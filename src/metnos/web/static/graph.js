@@ -8,7 +8,7 @@ import { hands } from "./graph_hands.js";
 
 const $ = (id) => document.getElementById(id);
 const page = $("graph"), stage = $("stage"), sieve = $("sieve"), panel = $("panel"), live = $("said"), month = $("month");
-const DAY = 86400000, LISTED = 50;
+const DAY = 86400000, LISTED = 50, NARROW = matchMedia("(max-width: 64rem)");
 let data = { nodes: [], mnests: [], states: [], tags: [] }, chosen = {}, focused = null, listed = LISTED, picture = null;
 
 // -- what the server sends, unpacked
@@ -102,6 +102,7 @@ function open(...inside) {
   panel.hidden = false;
   page.classList.add("beside");
   panel.scrollTop = 0;
+  if (NARROW.matches) panel.scrollIntoView({ block: "nearest" });
 }
 const KINDS = { wished: "wished for: it does not exist yet", request: "what you ask for, before any executor", gone: "an executor that is gone" };
 function showNode(name) {

@@ -1,8 +1,8 @@
 // The picture of the mnestome: where one looks, what is pointed at, and the paper that it is drawn on.
 // Rules: places come from the data, within 1 of the middle: the picture is the same tomorrow, with a filter and in another
-// month. The paper is larger than the window. Whoever moves or zooms moves the paper, which costs next to nothing however
-// much is on it; a new one is drawn behind it bit by bit, and takes its place when it is done. So it is smooth without a
-// graphics card too, where drawing five thousand lines anew takes a fifth of a second.
+// month. The paper is larger than the window. Whoever moves or zooms sees the paper from elsewhere, which costs next to
+// nothing however much is on it; a new one is drawn behind it bit by bit, and takes its place when it is done. So it is
+// smooth without a graphics card too, where drawing five thousand lines anew takes a fifth of a second.
 
 import { Inks, drawName, drawing } from "./graph_paper.js";
 
@@ -16,21 +16,15 @@ const within = (value, least, most) => Math.min(most, Math.max(least, value));
 export class Picture {
   constructor(stage, { point }) {
     Object.assign(this, { stage, point, nodes: new Map(), mnests: [], passing: [], seen: { mnests: () => true, found: null, chosen: null }, among: new Set(), beside: new Set(), hovered: null });
-    this.papers = [0, 1].map(() => this.canvas("paper"));
-    this.marks = this.canvas("marks");
+    this.papers = [0, 1].map(() => document.createElement("canvas"));  // the one that is looked at, and the next
+    this.window = stage.appendChild(document.createElement("canvas"));
+    this.window.setAttribute("aria-hidden", "true");
     this.eye = { x: 0, y: 0, k: 1 };
     this.inks = new Inks();
     document.addEventListener("metnos:theme", () => this.repaint());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     new ResizeObserver(() => this.resize()).observe(stage);
     this.resize();
-  }
-  canvas(name) {
-    const made = document.createElement("canvas");
-    made.className = name;
-    made.setAttribute("aria-hidden", "true");
-    this.stage.append(made);
-    return made;
   }
   repaint() {
     this.inks = new Inks();
@@ -87,7 +81,6 @@ export class Picture {
     const [width, height] = [this.width + 2 * shift.x, this.height + 2 * shift.y];
     paper.width = width * ratio;
     paper.height = height * ratio;
-    Object.assign(paper.style, { width: `${width}px`, height: `${height}px` });
     const context = paper.getContext("2d");
     context.scale(ratio, ratio);
     const job = (this.job = drawing(context, this.inks, this.frame(eye, shift, width, height)));
@@ -95,8 +88,7 @@ export class Picture {
       if (this.job !== job) return;
       if (!job.next().done) { requestAnimationFrame(on); return; }
       this.papers.reverse();
-      Object.assign(paper, { eye, shift });
-      this.papers[1].style.visibility = "hidden";
+      Object.assign(paper, { eye, shift, ratio });
       this.job = null;
       this.place();
     };
@@ -119,26 +111,31 @@ export class Picture {
     const dots = [...places.values()].filter(({ x, y, size }) => x > -size && x < width + size && y > -size && y < height + size);
     return { lines, dots, isNear, chosen };
   }
-  /** Put the paper where one looks, and the marks on it. */
+  /** Show the paper from where one looks, with the marks on it; once with a frame. */
   place() {
-    const [{ eye, shift, style }] = this.papers;
-    if (eye) {
-      const scale = this.eye.k / eye.k;
-      const x = this.width / 2 + (eye.x - this.eye.x) * this.eye.k - (this.width / 2 + shift.x) * scale;
-      const y = this.height / 2 + (eye.y - this.eye.y) * this.eye.k - (this.height / 2 + shift.y) * scale;
-      style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
-      style.visibility = "visible";
-    }
-    this.mark();
+    if (this.placing) return;
+    this.placing = requestAnimationFrame(() => {
+      this.placing = 0;
+      const [paper] = this.papers, context = this.window.getContext("2d"), ratio = Math.min(devicePixelRatio || 1, 2);
+      const [width, height] = [Math.round(this.width * ratio), Math.round(this.height * ratio)];
+      if (this.window.width !== width || this.window.height !== height) Object.assign(this.window, { width, height });
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      context.clearRect(0, 0, width, height);
+      if (paper.eye) this.lay(context, paper, ratio);
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      this.mark(context);
+    });
   }
-  mark() {
-    const named = [this.seen.found, this.seen.chosen?.node, this.hovered].filter((name, place, all) => this.nodes.has(name) && all.indexOf(name) === place);
-    if (!named.length && !this.marked) return;
-    const ratio = Math.min(devicePixelRatio || 1, 2), context = this.marks.getContext("2d");
-    if (this.marks.width !== Math.round(this.width * ratio)) Object.assign(this.marks, { width: Math.round(this.width * ratio), height: Math.round(this.height * ratio) });
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, this.width, this.height);
-    for (const name of named) {
+  lay(context, paper, ratio) {
+    const scale = this.eye.k / paper.eye.k;
+    const x = this.width / 2 + (paper.eye.x - this.eye.x) * this.eye.k - (this.width / 2 + paper.shift.x) * scale;
+    const y = this.height / 2 + (paper.eye.y - this.eye.y) * this.eye.k - (this.height / 2 + paper.shift.y) * scale;
+    const grown = scale * (ratio / paper.ratio);
+    context.drawImage(paper, Math.round(x * ratio), Math.round(y * ratio), Math.round(paper.width * grown), Math.round(paper.height * grown));
+  }
+  mark(context) {
+    for (const name of new Set([this.seen.found, this.seen.chosen?.node, this.hovered])) {
+      if (!this.nodes.has(name)) continue;
       const at = this.at(this.nodes.get(name));
       context.beginPath();
       context.arc(at.x, at.y, at.size + 4, 0, 2 * Math.PI);
@@ -147,7 +144,6 @@ export class Picture {
       context.stroke();
       drawName(context, this.inks, { ...at, name });
     }
-    this.marked = named.length > 0;
   }
 
   // -- looking
@@ -198,7 +194,7 @@ export class Picture {
   hover(name) {
     if (this.hovered === name) return;
     this.hovered = name;
-    this.mark();
+    this.place();
   }
   nearest({ x, y }) {
     let best = null, least = Infinity;

@@ -1,5 +1,6 @@
 // Draws a part of the mnestome onto a canvas, a few hundred lines with each frame, so that the page never waits for it.
-// Rules: what a colour says, a shape says too. An executor is a disc, a wish an open, broken ring, the request a diamond.
+// Rules: what a colour says, a shape says too. An executor is a disc, with a hole if it is not active and with a bolt if it
+// is in quarantine; a wish is an open, broken ring, the request a diamond.
 // A mnest is a line with an arrow head: whole where it lives, and broken in another way for each other state. Two that run
 // against one another keep to their own side. Where there are very many, each is fainter, and goes without its head.
 
@@ -8,9 +9,10 @@ import { colour } from "./metnos.js";
 const TONES = { active: "accent", seed: "edge", decaying: "warn", proto: "cool", superseded: "edge" };
 const BREAKS = { active: [], seed: [2, 3.5], decaying: [13, 4], proto: [6, 4], superseded: [2, 8] };
 const SHARES = { active: 0.85, seed: 0.75, decaying: 0.9, proto: 0.9, superseded: 0.7 };  // of its colour that a line shows
-const FAINT = 0.07;
+const FAINT = 0.1;
+const WHOLE = new Set(["active", "seed", "request"]), SHUT = new Set(["quarantine", "revoked"]);
 const ROOMY = 250;  // lines that are seen whole
-const AT_ONCE = { least: 120, first: 400, most: 4000 }, SLOW = 26, FAST = 18;  // lines with a frame; milliseconds of one
+const AT_ONCE = { least: 60, first: 200, most: 4000 }, SLOW = 24, FAST = 18;  // lines with a frame; milliseconds of one
 const CELL = 48;
 
 /** "rgb(1, 2, 3)" with so much of it seen. */
@@ -23,7 +25,7 @@ export class Inks {
     this.font = getComputedStyle(document.body).fontFamily;
   }
   of(state) {
-    return { wished: this.tones.proto, active: this.tones.active, request: this.ink, quarantine: this.bad, revoked: this.bad }[state] ?? this.quiet;
+    return { wished: this.tones.proto, active: this.tones.active, seed: this.tones.active, request: this.ink, quarantine: this.bad, revoked: this.bad }[state] ?? this.quiet;
   }
 }
 
@@ -95,6 +97,9 @@ function drawDot(context, inks, { x, y, size, state, aside }) {
     shape(context, state, x, y, size);
     context.fillStyle = tone;
     context.fill();
+    context.fillStyle = inks.back;
+    if (SHUT.has(state)) context.fillRect(x - size * 0.6, y - size * 0.16, size * 1.2, size * 0.32);
+    else if (!WHOLE.has(state)) { shape(context, state, x, y, size * 0.42); context.fill(); }
   }
   context.globalAlpha = 1;
 }
