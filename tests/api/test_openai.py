@@ -16,7 +16,6 @@ from openai import OpenAI
 
 from api.http.served import OFTEN, Served, serving
 from api.standin import until
-from metnos.api import openai as endpoint
 from metnos.api.http.guard import Guard
 from metnos.api.http.guard_rules import Place
 from metnos.app import App
@@ -62,8 +61,6 @@ def address(served: Served) -> Iterator[str]:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    if not any(str(getattr(route, "path", "")).startswith("/v1/") for route in served.api.routes):
-        served.api.include_router(endpoint.router)
     place = Place(port, ("127.0.0.1",))
     guard = Guard(served.api, lambda: served.app.pairing, lambda: place, OFTEN)
     server = uvicorn.Server(uvicorn.Config(guard, log_level="critical", lifespan="off", ws="none"))

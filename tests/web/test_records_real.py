@@ -15,13 +15,13 @@ from metnos.core.settings import keys
 from metnos.executors.run import Call
 from metnos.law.capability import Capability
 from metnos.law.principal import Principal, at_terminal
-from metnos.web import site
+from metnos.web import settling, site
 from web.recorded import MINE
 from web.test_records import shown
 from web.test_site import looked
 
-PAGES = ("/executors", "/executors/list_folders", "/arena", "/arena?goal=list+folders", "/night", "/audit", "/audit?before=3",
-         "/settings", "/settings/models", "/settings/devices", "/settings/grants")  # fmt: skip
+PAGES = ("/executors", "/executors/list_folders", "/arena", "/arena?goal=list+folders", "/night", "/audit",
+         "/audit?before=3", "/settings", "/settings/models", "/settings/devices", "/settings/grants")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +63,13 @@ def test_every_page_shows_what_the_api_says(page: TestClient, house: Path) -> No
     settings = page.get("/settings").text + page.get("/settings/models").text
     assert [key.name for key in keys() if f'data-setting="{key.name}"' not in settings] == []
     assert page.get("/executors/no_such").status_code == 404
+
+
+def test_settings_that_stand_together_are_never_called_the_same() -> None:
+    known = [{"name": key.name, "description": key.description} for key in keys()]
+    for group in settling.groups(known):
+        labels = [each.label for each in group.settings]
+        assert len(labels) == len(set(labels)), group.title
+    assert {each.name for group in settling.groups(known) for each in group.settings} | {
+        each.name for tier in settling.TIERS for each in settling.of_model(known, tier)
+    } == {key.name for key in keys()}

@@ -1,10 +1,12 @@
-"""What the daemon serves beside its socket, put together: the pages over the API, both behind the guard; and Telegram.
+"""What the daemon serves beside its socket, put together: the pages over the API, both behind the guard; Telegram; and
+what watches over it.
 
 This is the one place that knows the web page and the API, which do not know each other.
 """
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from metnos.api.daemon import Face, Household
@@ -15,15 +17,19 @@ from metnos.api.http.inside import Desk
 from metnos.api.http.rate import Rate
 from metnos.api.http.runs import Runs
 from metnos.api.serving import Counter
+from metnos.api.telegram import build as telegram
 from metnos.api.wire import Message
+from metnos.app import App
+from metnos.app.observing import Observer
 from metnos.core.clock import Clock
+from metnos.core.log import Log
 from metnos.core.sections_outward import WebSettings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.law.pairing import Pairing
 
-_API = ("/api/", "/v1/")
-Log = Callable[[str], None]
+_API, _MCP = ("/api/", "/v1/"), ("/mcp", "/mcp/")
+Lease = Callable[[], contextlib.AbstractContextManager[Household]]
 
 
 def faces(counter: Counter, workspace: Workspace, clock: Clock, log: Log) -> Sequence[Face]:
@@ -33,6 +39,10 @@ def faces(counter: Counter, workspace: Workspace, clock: Clock, log: Log) -> Seq
     found: list[Face] = []
     if settings.web.enabled:
         found.append(WebFace(counter, workspace, settings.web, clock, log))
+    bot = telegram.channel(counter, _lease(counter), settings.telegram, workspace, clock)
+    if bot is not None:
+        found.append(bot)
+    found.append(Observer(_lease(counter), log))
     return found
 
 
@@ -86,7 +96,7 @@ class WebFace:
         fresh = Freshness(_databases(self._workspace), (self._workspace.settings, self._workspace.soul))
         self._closing.callback(fresh.close)
         api = build.build(desk, lambda: http.place)
-        kept = Cache(api, fresh.look)
+        kept = Cache(api, (route for router in build.ROUTERS for route in router.routes), fresh.look)
         pages = site.build(kept, self._clock)
         limits = Limits(
             Rate(self._settings.reads_per_s, 2 * self._settings.reads_per_s),
@@ -94,17 +104,32 @@ class WebFace:
             Rate(20, 100),
             Rate(0.2, 10),
         )
-        return Guard(_sorted(kept, pages), lambda: pairing, lambda: http.place, limits)
+        return Guard(_Sorted(kept, pages, _lease(self._counter)), lambda: pairing, lambda: http.place, limits)
 
 
-def _sorted(api: Asgi, pages: Asgi) -> Asgi:
-    """What is for programs goes to the API, all else to the pages."""
+class _Sorted:
+    """What is for programs goes to the API or to MCP, all else to the pages."""
 
-    async def choose(scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, api: Asgi, pages: Asgi, lease: Lease) -> None:
+        self._api = api
+        self._pages = pages
+        self._lease = lease
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope["path"])
-        await (api if path.startswith(_API) else pages)(scope, receive, send)
+        face = self._mcp if path in _MCP else self._api if path.startswith(_API) else self._pages
+        await face(scope, receive, send)
 
-    return choose
+    @cached_property
+    def _mcp(self) -> Asgi:
+        from metnos.api.mcp.mount import mount  # a second of CPU, which only whoever uses it pays
+
+        return mount(self._app)
+
+    @contextlib.contextmanager
+    def _app(self) -> Iterator[App]:
+        with self._lease() as household:
+            yield household.app
 
 
 def _databases(workspace: Workspace) -> tuple[Path, ...]:
@@ -121,7 +146,7 @@ def _databases(workspace: Workspace) -> tuple[Path, ...]:
     )
 
 
-def _lease(counter: Counter) -> Callable[[], contextlib.AbstractContextManager[Household]]:
+def _lease(counter: Counter) -> Lease:
     @contextlib.contextmanager
     def lease() -> Iterator[Household]:
         with counter.lease() as house:

@@ -15,6 +15,7 @@ from metnos.core.errors import ExecutorFailed, ModelError
 from metnos.executors import refs
 from metnos.executors.run import Call
 from metnos.grimoire.trace import State
+from metnos.law.principal import Channel
 from metnos.turn.act import Door, Ended, act, done
 from metnos.turn.answer import words
 from metnos.turn.events import Answer, Event
@@ -78,6 +79,12 @@ def follow(way: Way, scratch: Scratch, plan: Plan, first: int = 1) -> Following:
     _settle(scratch)
 
 
+def _is_strangers(scratch: Scratch, executor: str) -> bool:
+    """Whether an MCP client wants something changed or sent: nobody knows what had been read before it asked."""
+    tool = scratch.tools.get(executor)
+    return scratch.request.principal.channel is Channel.MCP and not (tool is not None and tool.quiet)
+
+
 def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bool) -> Following:
     step, request = steps[place - 1], scratch.request
     left = len(steps) - place + 1
@@ -95,6 +102,7 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
             if (tool := scratch.tools.get(step.executor)) is not None:
                 args = fitted(tool, args)
             tainted = tainted or not is_vouched_for(step, _before(scratch, steps, place), scratch.tools)
+        tainted = tainted or _is_strangers(scratch, step.executor)
         call = Call(step.executor, args, request.principal, request.cwd, request.id, now=request.asked, tainted=tainted)
         call = replace(call, resumes=resumes)
         ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run, language=scratch.language)

@@ -25,7 +25,7 @@ class Standing:
 STATES = {
     "draft": Standing("draft", "", "Nobody has signed it, so it cannot run."),
     "seed": Standing("on trial", "accent", "It is signed and can run; it has yet to prove itself."),
-    "active": Standing("in use", "good", "It is signed and can run."),
+    "active": Standing("ready", "good", "It is signed and can run."),
     "disabled": Standing("switched off", "", "You switched it off. It cannot run until you switch it on."),
     "quarantine": Standing("quarantined", "bad", "Metnos stopped it, because it was changed or kept failing."),
     "archived": Standing("put away", "", "It is kept and not used. You can bring it back."),
@@ -68,9 +68,12 @@ def view_of(each: Facts, view: str) -> bool:
 
 
 def found(executors: Iterable[Facts], view: str, text: str) -> list[Facts]:
-    """Those of a tab in which every word of ``text`` occurs."""
+    """Those of a tab in which every word of ``text`` occurs: what is in trouble first, then what is used most."""
     wanted = text.casefold().replace("_", " ").split()
-    return [each for each in executors if view_of(each, view) and all(word in said(each) for word in wanted)]
+    some = [each for each in executors if view_of(each, view) and all(word in said(each) for word in wanted)]
+    return sorted(
+        some, key=lambda each: (not view_of(each, "trouble"), -number(each.get("uses")), str(each.get("name")))
+    )
 
 
 def said(each: Facts) -> str:

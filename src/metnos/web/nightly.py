@@ -10,24 +10,36 @@ from typing import Any
 from metnos.web import words
 from metnos.web.catalog import listed
 
-TITLES = {
-    "catch_up": "Catch up",
-    "embedder": "Check how texts are compared",
-    "ager": "Let unused connections fade",
-    "curator": "Learn from what happened",
-    "dream": "Think over the day",
-    "critic": "Judge its own answers",
-    "fast_paths": "Check the short cuts",
-    "multi_tool_promote": "Look for sequences worth a program",
-    "selection": "Sort out executors",
-    "introspection": "Look for what is missing",
-    "synt": "Make what you agreed to",
-    "conversations": "Summarise old conversations",
-    "uses": "Forget old uses",
-    "undo": "Forget what is too old to undo",
-    "executors": "Check every signature",
-    "audit": "Prove the audit",
-    "backup": "Back up",
+_JOBS = {
+    "catch_up": ("Catch up", "Works in what earlier requests left to do."),
+    "embedder": ("Check how texts are compared", "Makes sure that what is remembered can still be found."),
+    "ager": (
+        "Let unused connections fade",
+        "Which programs work well together is forgotten slowly.",
+    ),
+    "curator": ("Learn from what happened", "Looks for what several days have in common, and remembers it."),
+    "dream": ("Think over the day", "Goes through what happened again, and what might have happened instead."),
+    "fast_paths": ("Check the short cuts", "Holds them against what you took back, refused or disliked."),
+    "multi_tool_promote": (
+        "Look for sequences worth a program",
+        "The same steps, fifty times, could be one program.",
+    ),
+    "critic": (
+        "Judge its own answers",
+        "Where you allow it, asks a language model how good they were.",
+    ),
+    "selection": ("Sort out executors", "Stops offering those that mostly fail or that nobody uses."),
+    "introspection": (
+        "Look for what is missing",
+        "Finds what you wish for again and again, and asks you.",
+    ),
+    "synt": ("Make what you agreed to", "Writes one new program that you said yes to, tries it, and shows it to you."),
+    "conversations": ("Summarise old conversations", "Keeps what matters of them, and proposes what to remember."),
+    "uses": ("Forget old uses", "Drops notes of uses that are more than a year old."),
+    "undo": ("Forget what is too old to undo", "Frees the space that was kept for taking things back."),
+    "executors": ("Check every signature", "An executor that was changed is quarantined, and you are told."),
+    "audit": ("Prove the audit", "Makes sure that nobody changed the record."),
+    "backup": ("Back up", "Saves everything into one file."),
 }
 _OUTCOMES = {
     "done": ("done", "good"),
@@ -59,7 +71,7 @@ def _job(each: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": name,
         "title": title(name),
-        "what": str(each.get("what") or ""),
+        "what": _JOBS[name][1] if name in _JOBS else str(each.get("what") or ""),
         "last": str(run.get("started") or ""),
         "word": word,
         "tone": tone,
@@ -91,7 +103,7 @@ def _run(each: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def title(name: str) -> str:
-    return TITLES.get(name) or name.replace("_", " ").capitalize()
+    return _JOBS[name][0] if name in _JOBS else name.replace("_", " ").capitalize()
 
 
 def result(run: Mapping[str, Any]) -> str:

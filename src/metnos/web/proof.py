@@ -6,11 +6,14 @@ is shown as it is called.
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from metnos.web.catalog import listed
 
 _LONG = 64  # letters: a key or a digest among the names
 _SHORT = 12
+_QUIET = frozenset({"permit", "turn", "version", "intent", "phase", "channel", "sender"})  # told when asked for
+_PHASES = {"intent": "begins", "done": "done", "failed": "failed"}
 _SEALS = (("hash", "hash"), ("prev", "hash before"), ("signature", "signature"))
 
 
@@ -19,16 +22,25 @@ def lines(given: Any) -> list[dict[str, Any]]:
 
 
 def _line(each: Mapping[str, Any]) -> dict[str, Any]:
-    brief, whole = each["names"] | each["counts"], each["names"] | each["digests"] | each["counts"]
+    names = each["names"]
+    brief = {name: value for name, value in (names | each["counts"]).items() if name not in _QUIET}
+    whole = names | each["digests"] | each["counts"]
+    phase = names.get("phase", "")
     return {
         "seq": each["seq"],
         "ts": each["ts"],
         "kind": each["kind"],
+        "phase": _PHASES.get(phase, phase),
         "signed": bool(each["signature"]),
         "brief": [(name.replace("_", " "), shortened(value)) for name, value in brief.items()],
-        "whole": [(name.replace("_", " "), str(value)) for name, value in whole.items()]
+        "whole": [(name.replace("_", " "), _cell(name, value)) for name, value in whole.items()]
         + [(name, each[key]) for key, name in _SEALS if each[key]],
     }
+
+
+def _cell(name: str, value: Any) -> Any:
+    """A value; a turn leads to why it came about."""
+    return {"text": value, "href": f"/turns/{quote(str(value))}"} if name == "turn" else str(value)
 
 
 def shortened(value: Any) -> str:

@@ -4,31 +4,42 @@ Rules: pure. Groups that matter to everybody come first and are open; the rest i
 known here is shown at the end under its own name, so that no setting is ever without a place.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from metnos.web import words
+from metnos.web import settling_words, words
 from metnos.web.catalog import listed
 
 Facts = Mapping[str, Any]
 
-_GROUPS = (  # sections, title, what it is about, whether it is open
-    (("policy",), "What may happen without asking", "How much Metnos does by itself before it asks you.", True),
-    (("turn",), "Requests", "How a request is planned and shown.", True),
-    (("memory",), "Memory", "What is kept, for how long, and whether it is used.", True),
-    (("night", "backup"), "Night and backups", "When it works by itself, and what it saves.", True),
-    (("fastpath",), "Short cuts", "Requests that it has learnt to answer without planning.", True),
-    (("synt",), "New executors", "What making a new program may cost.", True),
-    (("web", "telegram"), "Ways in", "The page that you look at, and Telegram.", False),
-    (("executors", "sandbox"), "Limits for executors", "How much one of them may use.", False),
-    (("selection", "mnestome"), "Growing and fading", "What is hidden or let go when nobody needs it.", False),
-    (("models", "embed", "context"), "Language models, in general", "Limits that hold for all of them.", False),
-    (("store", "audit", "disk"), "Storage", "The databases, the audit and the disk.", False),
-    (("log", "otel"), "Logs", "What is written down for whoever looks after this machine.", False),
+_GROUPS = (  # beginnings of names, title, what it is about, whether it is open; the first that fits holds
+    (("policy.",), "What may happen without asking", "How much Metnos does by itself before it asks you.", True),
+    (("turn.",), "Requests", "How a request is planned and shown.", True),
+    (("memory.admission.",), "What is worth remembering", "How things that speak for keeping something weigh.", False),
+    (("memory.",), "Memory", "What is kept, for how long, and whether it is used.", True),
+    (("night.", "backup."), "Night and backups", "When it works by itself, and what it saves.", True),
+    (("fastpath.",), "Short cuts", "Requests that it has learnt to answer without planning.", True),
+    (("synt.",), "New executors", "What making a new program may cost.", True),
+    (("executors.",), "Limits for executors", "How much one of them may use.", False),
+    (("selection.", "mnestome."), "Growing and fading", "What is hidden or let go when nobody needs it.", False),
+    (("models.", "embed.", "context."), "Language models, in general", "Limits that hold for all of them.", False),
+    (("web.",), "This page", "Where it can be reached.", False),
+    (("telegram.",), "Telegram", "Whether it listens to your bot.", False),
+    (("store.", "audit.", "disk.", "sandbox."), "The machine", "Databases, the audit, the disk, the sandbox.", False),
+    (("log.", "otel."), "Logs", "What is written down for whoever looks after this machine.", False),
 )
 _ELSE = "Other"
-_UNITS = {"_s": "seconds", "_mb": "MB", "_days": "days", "_hours": "hours", "_usd": "dollars", "_tokens": "tokens"}
+_UNITS = {
+    "_per_s": "a second",
+    "_s": "seconds",
+    "_mb": "MB",
+    "_days": "days",
+    "_hours": "hours",
+    "_usd": "dollars",
+    "_tokens": "tokens",
+}
 _KINDS = {"choice": "choice", "yes or no": "switch", "whole number": "whole", "number": "number", "list": "list"}
 _SOURCES = {
     "file": ("changed by you", "accent"),
@@ -40,34 +51,17 @@ _WARNINGS = {  # a value that is worth a question, and the question
     "fastpath.use": ("off", "Without short cuts nothing new is learnt about repeated requests. Switch them off?"),
     "night.backup": ("false", "Without nightly backups, what is lost is lost. Switch them off?"),
 }  # fmt: skip
-_LABELS = {  # where the name of a setting says too little
-    "policy.autonomy": "How much by itself",
-    "policy.approval_hours": "How long a question waits",
-    "policy.undo_days": "How long things can be undone",
-    "turn.planner": "Who plans",
-    "turn.steps": "Most steps of a request",
-    "turn.prompt_s": "Patience at the terminal",
-    "turn.show": "Entries that an answer shows",
-    "memory.keep_days": "How long conversations are kept whole",
-    "memory.keep_messages": "Messages that are kept whole",
-    "memory.engine": "Where episodes are kept",
-    "memory.use": "Use what was learnt",
-    "memory.think": "Let a language model think at night",
-    "memory.window": "Messages that a language model sees",
-    "night.at": "When the night begins",
-    "night.backup": "Back up every night",
-    "night.keep_backups": "Backups that are kept",
-    "backup.folder": "Where backups go",
-    "fastpath.use": "Use short cuts",
-    "fastpath.wrong_share": "Most that may be wrong",
-    "fastpath.check_every": "How often they are checked",
-    "synt.tokens": "Most tokens for one",
-    "synt.usd": "Most money for one",
-    "synt.in_turns": "Offer to make what is missing",
-    "mnestome.fading": "How fast connections fade",
-    "context.surprisal": "Who shortens long texts",
-    "context.scored": "Tokens that are weighed",
-    "log.format": "Form of the log",
+_OF_MODEL = {
+    "provider": "Kind of server",
+    "url": "Address",
+    "name": "Model",
+    "key": "Where its key is",
+    "timeout_s": "Patience with an answer",
+    "silence_s": "Patience with a pause",
+    "context": "Tokens that it can see",
+    "threads": "Threads of a local model",
+    "price_in": "Price of reading",
+    "price_out": "Price of writing",
 }
 _CHOICES = {
     "policy.autonomy": {
@@ -141,10 +135,11 @@ def groups(given: Iterable[Facts]) -> list[Group]:
     rest = [each for each in known if not is_model(each.name)]
     found = []
     for sections, title, about, is_open in _GROUPS:
-        mine = tuple(each for each in rest if each.name.split(".")[0] in sections)
+        mine = tuple(each for each in rest if each.name.startswith(sections))
+        rest = [each for each in rest if each not in mine]
         found.append(Group(title, about, is_open, mine))
-    placed = {section for sections, *_ in _GROUPS for section in sections}
-    found.append(Group(_ELSE, "", False, tuple(each for each in rest if each.name.split(".")[0] not in placed)))
+    found.append(Group(_ELSE, "", False, tuple(rest)))
+    found.sort(key=lambda group: not group.open)
     return [group for group in found if group.settings]
 
 
@@ -170,7 +165,7 @@ def setting(each: Facts) -> Setting:
         name=name,
         label=_label(name),
         unit=next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), ""),
-        description=str(each.get("description") or "").replace("`", ""),
+        description=re.sub(r"\*(\w+)\*", r"\1", str(each.get("description") or "")).replace("`", ""),
         kind=kind,
         value=_text(each.get("value"), kind),
         default=_text(each.get("default"), kind),
@@ -178,7 +173,7 @@ def setting(each: Facts) -> Setting:
         source=word,
         tone=tone,
         changed=source == "file",
-        bounds=str(each.get("bounds") or ""),
+        bounds=re.sub(r"\.0\b", "", str(each.get("bounds") or "")),
         locked=source == "environment",
         terminal=bool(each.get("terminal")),
         secret=bool(each.get("secret")),
@@ -198,12 +193,7 @@ def _text(value: Any, kind: str) -> str:
 
 
 def _label(name: str) -> str:
-    """What a setting is called; the unit is said beside the field."""
-    if name in _LABELS:
-        return _LABELS[name]
-    parts = name.split(".")[1:] or [name]
-    own = parts[-1]
-    for ending in ("_s", "_mb", "_usd"):
-        own = own.removesuffix(ending)
-    inner = [] if parts[0] in TIERS else parts[:-1]
-    return " ".join([*inner, own]).replace("_", " ").capitalize()
+    """What a setting is called."""
+    leaf = name.rsplit(".", 1)[-1]
+    known = _OF_MODEL.get(leaf) if is_model(name) else settling_words.LABELS.get(name)
+    return known or " ".join(name.split(".")[1:] or [name]).replace("_", " ").capitalize()

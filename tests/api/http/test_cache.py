@@ -8,6 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from metnos.api.http import cache
+from metnos.api.http.build import ROUTERS
 from metnos.api.http.cache import Cache, Freshness
 from metnos.api.http.inside import KEPT, WHO
 from metnos.law.principal import Autonomy, Channel, Principal
@@ -54,7 +55,7 @@ class Asked:
             self.count += 1
             return {"count": self.count}
 
-        self.cache = Cache(api, self.fresh.look, self.time)
+        self.cache = Cache(api, api.routes, self.fresh.look, self.time)
 
     def get(self, path: str, who: Principal = ONE, query: bytes = b"") -> bytes:
         parts: list[bytes] = []
@@ -137,3 +138,8 @@ def test_it_does_not_grow_for_ever(asked: Asked, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(cache, "_BYTES", 0)
     asked.get("/api/kept")
     assert (asked.cache._size, len(asked.cache._held)) == (0, 0)
+
+
+def test_the_endpoints_that_say_so_are_found() -> None:
+    kept = Cache(lambda *_: None, (route for router in ROUTERS for route in router.routes), lambda: ())  # type: ignore[arg-type,return-value]
+    assert {"/api/status", "/api/inbox", "/api/executors", "/api/mnestome"} <= kept._paths

@@ -22,10 +22,11 @@ def test_the_checks_are_those_of_the_terminal(page: Client, monkeypatch: pytest.
 def test_what_is_broken_is_red_and_nothing_stays_open(page: Client) -> None:
     page.get("/api/doctor")
     before = _open()
-    (page.app.workspace.executors / "show_time" / "executor.py").write_text("import os\n")
+    (path,) = page.app.workspace.audit.glob("*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b'"kind":"', b'"kind":"un', 1))
     found = page.get("/api/doctor")
     levels = {each["name"]: each["level"] for each in found["checks"]}
-    assert (found["well"], levels["executors"]) == (False, "red")
+    assert (found["well"], levels["audit"]) == (False, "red")
     assert _open() <= before + 2
 
 

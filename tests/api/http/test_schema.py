@@ -58,6 +58,7 @@ def furnished(page: Client) -> Known:
     (item,) = page.get("/api/inbox")["items"]
     (action,) = page.get("/api/undo")["actions"]
     path, *_ = page.get("/api/fastpaths")["paths"]
+    device, *_ = page.get("/api/devices")["devices"]
     (grant,) = page.get("/api/grants")["grants"]
     return {
         "/api/turns/": {"id": turn},
@@ -68,6 +69,9 @@ def furnished(page: Client) -> Known:
         "/api/fastpaths/": {"id": path["id"]},
         "/api/grants/": {"id": grant["id"]},
         "/api/mnestome/": {"id": next((each["id"] for each in page.get("/api/mnestome")["mnests"]), "none")},
+        "/api/devices/": {"id": device["id"]},
+        "/api/audit/": {"seq": "1"},
+        "/api/context/": {"id": turn},
         "/api/night/": {"job": "ager"},
         "/api/models/": {"tier": "main"},
     }

@@ -39,6 +39,11 @@ def test_no_grant_of_the_owner_speaks_for_a_program(app: App, visit: Visit) -> N
     reply = acting.run(visit, "write_files", {"path": str(target), "text": "x"}, dry_run=False)
     assert reply.data["state"] == "waiting"
     assert not target.exists()
+    (Path.home() / "plan.txt").write_text("plan")
+    (Path.home() / "old").mkdir()
+    reply = acting.ask(visit, "move ~/plan.txt to ~/old", "", dry_run=False)
+    assert reply.data["state"] == "waiting"
+    assert (Path.home() / "plan.txt").exists()
 
 
 def test_a_dry_run_shows_and_changes_nothing(visit: Visit) -> None:

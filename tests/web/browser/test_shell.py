@@ -1,12 +1,22 @@
-"""Every page of the shell in both sizes and both themes."""
+"""Every page of the shell in both sizes and both themes, with something on it."""
 
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
+
+from web.browser.conftest import House
 
 pytestmark = pytest.mark.slow
 Inspect = Callable[[str, str], None]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def used(house: House) -> None:
+    """Something was found, something was done that can be taken back, and something waits."""
+    house.metnos("ask", "find the PDFs in ~/play")
+    house.metnos("ask", "remind me tomorrow at 9 to pay the rent")
+    house.metnos("ask", "move ~/play/expenses.csv to ~/play/papers", codes=(3,))  # nobody is there to be asked
 
 
 @pytest.mark.parametrize(("path", "name"), [("/", "chat"), ("/turns", "turns"), ("/inbox", "inbox"),
@@ -15,11 +25,10 @@ def test_a_page_is_well_made(inspect: Inspect, path: str, name: str) -> None:
     inspect(path, name)
 
 
-def test_a_turn_is_explained_on_a_page_of_its_own(page: Page, inspect: Inspect) -> None:
-    page.goto("/")
-    page.get_by_label("What you ask").fill("what time is it")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Why?")).to_be_visible()
-    turn = page.locator(".turn").get_attribute("data-turn")
-    inspect(f"/turns/{turn}", "turn")
-    inspect(f"/?c={turn}", "conversation")
+@pytest.mark.parametrize(
+    ("path", "link", "name"),
+    [("/turns", "a.title", "turn"), ("/turns", "a[href^='/?c=']", "conversation"), ("/inbox", "a.title", "question")],
+)
+def test_what_a_list_leads_to_is_well_made(page: Page, inspect: Inspect, path: str, link: str, name: str) -> None:
+    page.goto(path)
+    inspect(str(page.locator(f".list {link}").first.get_attribute("href")), name)

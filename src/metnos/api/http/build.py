@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from metnos import __version__
+from metnos.api import openai
 from metnos.api.http import (
     arena,
     audit,
@@ -62,6 +63,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     night.router,
     notices.router,
     settings.router,
+    openai.router,
 )
 
 

@@ -8,13 +8,13 @@ anew in any case, because what fades does so by the clock. Bounded in number and
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
 from metnos.api.http.guard import App as Asgi
 from metnos.api.http.guard import Receive, Scope, Send
@@ -78,11 +78,17 @@ class _Answer:
 class Cache:
     """Stands before the API and answers what it can."""
 
-    def __init__(self, api: FastAPI, look: Callable[[], Look], now: Callable[[], float] = time.monotonic) -> None:
-        self._api: Asgi = api
+    def __init__(
+        self,
+        api: Asgi,
+        routes: Iterable[BaseRoute],
+        look: Callable[[], Look],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._api = api
         self._look = look
         self._now = now
-        kept = [each for each in api.routes if isinstance(each, APIRoute) and _is_kept(each)]
+        kept = [each for each in routes if isinstance(each, APIRoute) and each.openapi_extra == KEPT]
         self._paths = frozenset(each.path for each in kept)
         self._patterns = tuple(each.path_regex for each in kept if each.param_convertors)
         self._held: OrderedDict[tuple[str, bytes, str], _Answer] = OrderedDict()
@@ -131,7 +137,3 @@ class Cache:
         gone = self._held.pop(key, None)
         if gone is not None:
             self._size -= len(gone.body)
-
-
-def _is_kept(route: APIRoute) -> bool:
-    return bool(route.openapi_extra) and route.openapi_extra == KEPT

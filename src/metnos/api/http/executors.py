@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from metnos.api.http.inside import PROBLEMS, Body, House, Missing, Owner
+from metnos.api.http.inside import KEPT, PROBLEMS, Body, House, Missing, Owner
 from metnos.api.http.plain import Said, Short, Told
 from metnos.app import App, cataloguing, deciding, selecting
 from metnos.core.clock import to_text
@@ -163,7 +163,7 @@ class Lifted(BaseModel):
     lifted: bool
 
 
-@router.get("/executors", summary="The catalog")
+@router.get("/executors", summary="The catalog", openapi_extra=KEPT)
 def catalog(house: House) -> Catalog:
     found = [Executor(**_row(house, look)) for look in house.catalog.rows()]
     return Catalog(executors=found, halted=house.halts.halted())

@@ -107,7 +107,7 @@ def refused_from_page(place: Place, method: str, headers: Headers, token: str) -
 
 def refused_content(method: str, headers: Headers) -> No | None:
     """A form of a foreign page cannot send JSON; nothing else is taken."""
-    if method in SAFE:
+    if method in SAFE or (method == "DELETE" and not headers.get("content-type")):
         return None
     kind = headers.get("content-type", ("",))[0].partition(";")[0].strip().lower()
     if kind != "application/json":

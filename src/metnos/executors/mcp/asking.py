@@ -3,7 +3,8 @@
 A border: whatever goes wrong on the other side becomes an `ExecutorFailed` with words of ours. Rules: everything has a
 deadline; what comes back is bounded before it is read; a tool is called only if it is still the one that was agreed to;
 the server may ask us for nothing (no model, no files, no questions to the owner). Each call is a connection of its own:
-nothing is kept between two calls.
+nothing is kept between two calls. Does not guarantee that a host's name still leads where it led when it was looked up
+a moment before: the address is one that the owner wrote.
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 
 import { Problem, complain, post, sayNext, sure, toast } from "./metnos.js";
 
-for (const form of document.querySelectorAll("[data-setting]")) furnish(form);
+for (const form of document.querySelectorAll("[data-setting]")) if (form.elements.value) furnish(form);
 
 function furnish(form) {
   const field = form.elements.value, save = form.querySelector("[data-save]"), reset = form.querySelector("[data-reset]");

@@ -1,0 +1,63 @@
+"""The one look for all who listen: what changed is told to each of them, and nothing is looked at for nobody."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator
+
+from api.http.served import Served
+from api.standin import until
+from metnos.api.http.watch import Watcher
+from metnos.core.errors import StoreBusy
+from metnos.night.notices import News, Notices
+
+
+def looking() -> bool:
+    return any(thread.name == "watch" for thread in threading.enumerate())
+
+
+async def first(events: AsyncIterator[object], count: int) -> list[object]:
+    return [await asyncio.wait_for(anext(events), 30) for _ in range(count)]
+
+
+def test_two_hundred_listeners_hear_the_same_from_one_thread(served: Served) -> None:
+    watcher = Watcher(served.desk.lease, look_s=0.01)
+    notices = Notices(served.app.night_db, served.app.clock)
+
+    async def everybody() -> set[str]:
+        listeners = [watcher.follow() for _ in range(200)]
+        await asyncio.gather(*(first(each, 1) for each in listeners))
+        assert watcher.listeners == 200
+        assert sum(thread.name == "watch" for thread in threading.enumerate()) == 1
+        await asyncio.to_thread(notices.tell, [News("test", "look")])
+        heard = await asyncio.gather(*(first(each, 1) for each in listeners))
+        for each in listeners:
+            await each.aclose()
+        return {str(told) for told in heard}
+
+    (told,) = asyncio.run(everybody())
+    assert "'unseen': 1" in told
+    until(lambda: not looking())
+
+
+def test_what_cannot_be_looked_at_now_is_looked_at_again(served: Served) -> None:
+    tries = []
+
+    @contextlib.contextmanager
+    def lease():  # type: ignore[no-untyped-def]
+        tries.append(1)
+        if len(tries) < 3:
+            raise StoreBusy("another process holds the lock")
+        with served.desk.lease() as household:
+            yield household
+
+    async def listen() -> object:
+        events = Watcher(lease, look_s=0.01).follow()
+        try:
+            return (await first(events, 1))[0]
+        finally:
+            await events.aclose()
+
+    assert asyncio.run(listen()) == (1, {"event": "changed", "waiting": 0, "unseen": 0})
+    assert len(tries) >= 4
+    until(lambda: not looking())
