@@ -54,6 +54,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("METNOS_WEB__PORT", "0")  # many daemons run side by side
 
 
 @pytest.fixture(autouse=True)

@@ -75,6 +75,11 @@ def test_an_act_shows_what_it_would_do_and_which_rule_asks() -> None:
     ]
 
 
+def test_what_rests_on_foreign_content_says_so_and_all_else_does_not() -> None:
+    told = [questions.parts(item(ACT, {"purpose": "Send it.", "tainted": tainted})) for tainted in (True, False)]
+    assert [[part.title for part in each] for each in told] == [["", "Why"], [""]]
+
+
 _VALUES = st.text(min_size=1) | st.integers() | st.lists(st.text(min_size=1), min_size=1, max_size=3)
 
 

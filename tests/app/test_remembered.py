@@ -27,15 +27,14 @@ def test_belief_halves_in_its_half_life_and_never_where_it_does_not_fade() -> No
     curve = remembered.belief(FACT, now, points=7)
     assert [moment for moment, _ in curve] == [START + (now + timedelta(days=42) - START) * n / 6 for n in range(7)]
     assert curve[0] == (START, 0.8)
-    assert all(level == pytest.approx(0.8 * 2 ** (-(moment - START).days / 14), rel=0.04) for moment, level in curve)
+    assert all(level == pytest.approx(0.8 * 2 ** (-(moment - START) / timedelta(days=14))) for moment, level in curve)
     for still in (replace(FACT, pinned=True), replace(FACT, decay=Decay.NEVER)):
         assert {level for _, level in remembered.belief(still, now)} == {0.8}
 
 
 def test_a_memory_is_shown_to_whom_it_belongs(equipped: App) -> None:
-    made = {
-        Scope.OWNER: "owner", Scope.AGENT: "agent", Scope.SHARED: "owner", Scope.SENDER: "api:me", Scope.SESSION: "api:me",
-    }  # fmt: skip
+    made = {Scope.OWNER: "owner", Scope.AGENT: "agent", Scope.SHARED: "owner"}
+    made |= {Scope.SENDER: "api:me", Scope.SESSION: "api:me"}
     for number, (scope, sender) in enumerate(made.items()):
         equipped.grimoire.take_in(Episode(f"01E{number}", START, scope, str(scope), scope=scope, sender=sender))
 

@@ -59,7 +59,7 @@ def test_everything_that_lists_speaks_json() -> None:
         "inbox approve", "inbox refuse", "inbox edit", "policy grant", "policy revoke",
         "memory add", "memory pin", "memory propose", "memory export", "memory import", "memory move", "memory reembed",
         "turns forget", "feedback", "mnestome export", "model use", "model get", "model key", "model test",
-        "telegram token", "mcp serve", "mcp add", "mcp remove", "service install", "service remove",
+        "device revoke", "telegram token", "mcp serve", "mcp add", "mcp remove", "service install", "service remove",
     }  # fmt: skip
 
 

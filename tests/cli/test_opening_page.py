@@ -1,7 +1,6 @@
 """From nothing to a link, with one command; the link lets one browser in."""
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +18,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def stopped(blank: Workspace) -> Iterator[Workspace]:
     """A place without a workspace. Whatever is started for it is ended."""
-    os.environ["METNOS_WEB__PORT"] = "0"
-    try:
-        yield blank
-        ended(blank)
-    finally:
-        del os.environ["METNOS_WEB__PORT"]
+    yield blank
+    ended(blank)
 
 
 def ended(workspace: Workspace) -> None:

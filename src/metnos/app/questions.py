@@ -42,7 +42,7 @@ _GROWING_TOLD = frozenset(
 _TOLD = frozenset(
     {"purpose", "description", "text", "because", "why", "preview", "diff", "reversal", "then", "needs", "args",
      "files", "effects", "principal", "turn", "now", "executor", "direction", "proposal", "above", "whole", "cwd",
-     "base", "made", "digest"}
+     "base", "made", "digest", "tainted"}
 )  # fmt: skip
 _WAYS = {
     "direct": "Metnos thought of it, because something was missing again and again.",
@@ -60,6 +60,8 @@ _UNTRUSTED = (
     "Strikes, fitness and what you allowed the old version for good: the new one starts without.",
     "The old version is kept, and one command puts it back as it is.",
 )
+
+_TAINTED = "What it is given comes from content that somebody else may have written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ def _why(body: Mapping[str, Any]) -> Iterator[str]:
 def _act(body: Mapping[str, Any], rules: tuple[tuple[str, str, str], ...], reversal: str) -> Iterator[Part]:
     """Acts, and every question that says what it is about in a few words."""
     yield _lines("", (body.get(name, "") for name in ("purpose", "description", "text", "because")))
-    yield _lines("Why", _each(body.get("why")))
+    yield _lines("Why", (*_each(body.get("why")), _TAINTED if body.get("tainted") else ""))
     yield _diff("What it would do", "\n".join(map(str, body.get("preview", ()))))
     yield _diff("What changes", body.get("diff"))
     yield _lines("And afterwards", (f"It {reversal}." if reversal else "", body.get("then", "")))

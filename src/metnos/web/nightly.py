@@ -13,26 +13,14 @@ from metnos.web.catalog import listed
 _JOBS = {
     "catch_up": ("Catch up", "Works in what earlier requests left to do."),
     "embedder": ("Check how texts are compared", "Makes sure that what is remembered can still be found."),
-    "ager": (
-        "Let unused connections fade",
-        "Which programs work well together is forgotten slowly.",
-    ),
+    "ager": ("Let unused connections fade", "Which programs work well together is forgotten slowly."),
     "curator": ("Learn from what happened", "Looks for what several days have in common, and remembers it."),
     "dream": ("Think over the day", "Goes through what happened again, and what might have happened instead."),
     "fast_paths": ("Check the short cuts", "Holds them against what you took back, refused or disliked."),
-    "multi_tool_promote": (
-        "Look for sequences worth a program",
-        "The same steps, fifty times, could be one program.",
-    ),
-    "critic": (
-        "Judge its own answers",
-        "Where you allow it, asks a language model how good they were.",
-    ),
+    "multi_tool_promote": ("Look for sequences worth a program", "The same steps, fifty times, could be one program."),
+    "critic": ("Judge its own answers", "Where you allow it, asks a language model how good they were."),
     "selection": ("Sort out executors", "Stops offering those that mostly fail or that nobody uses."),
-    "introspection": (
-        "Look for what is missing",
-        "Finds what you wish for again and again, and asks you.",
-    ),
+    "introspection": ("Look for what is missing", "Finds what you wish for again and again, and asks you."),
     "synt": ("Make what you agreed to", "Writes one new program that you said yes to, tries it, and shows it to you."),
     "conversations": ("Summarise old conversations", "Keeps what matters of them, and proposes what to remember."),
     "uses": ("Forget old uses", "Drops notes of uses that are more than a year old."),

@@ -59,11 +59,12 @@ BOXES = (Box("desk", 720, 220), Box("phone", 340, 190))
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """From data to pixels of a box."""
+    """From data to pixels of a box. ``end`` is where the first of what is drawn ends."""
 
     box: Box
     x: tuple[float, float]
     y: tuple[float, float]
+    end: float
 
     def across(self, value: float) -> float:
         inner = self.box.width - self.box.left - self.box.right
@@ -93,8 +94,8 @@ def over_time(
     if not drawn:
         return Markup('<p class="nothing">{}</p>').format("There is nothing to draw yet.")
     say = says or _plain
-    x, y = _x_range(drawn), _y_range(clean, low, high)
-    pictures = Markup("").join(_svg(clean, _Scale(box, x, y), title, words, say) for box in BOXES)
+    x, y, end = _x_range(drawn), _y_range(clean, low, high), drawn[0].points[-1][1]
+    pictures = Markup("").join(_svg(clean, _Scale(box, x, y, end), title, words, say) for box in BOXES)
     below = _legend(clean) if legend and len({each.name for each in clean}) > 1 else Markup("")
     return Markup('<figure class="plot">{}{}</figure>').format(pictures, below)
 
@@ -286,10 +287,12 @@ def _draw_bound(series: Series, scale: _Scale, say: Callable[[float], str]) -> l
     box, value = scale.box, series.points[-1][1]
     y = scale.down(value)
     text = f"{series.name} {say(value)}"[: int((box.width - box.left - box.right) / _LETTER)]
-    above = y - 5 if y - 5 >= box.top else y + 13
+    below = scale.end > value or y - 5 < box.top  # its name keeps out of the curve's way
     return [
         _line(f"bound {series.tone}", box.left, y, box.width - box.right, y),
-        _text(box.width - box.right, above, "end", text, f"name {series.tone}"),
+        _text(
+            box.width - box.right, min(y + 13, box.height - 4) if below else y - 5, "end", text, f"name {series.tone}"
+        ),
     ]
 
 

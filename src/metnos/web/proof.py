@@ -40,7 +40,7 @@ def _line(each: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cell(name: str, value: Any) -> Any:
     """A value; a turn leads to why it came about."""
-    return {"text": value, "href": f"/turns/{quote(str(value))}"} if name == "turn" else str(value)
+    return {"text": value, "href": f"/turns/{quote(str(value), safe='')}"} if name == "turn" else str(value)
 
 
 def shortened(value: Any) -> str:

@@ -27,6 +27,7 @@ _GROUPS = (  # beginnings of names, title, what it is about, whether it is open;
     (("models.", "embed.", "context."), "Language models, in general", "Limits that hold for all of them.", False),
     (("web.",), "This page", "Where it can be reached.", False),
     (("telegram.",), "Telegram", "Whether it listens to your bot.", False),
+    (("mcp.",), "Other agents (MCP)", "What programs may do that use Metnos as their tool.", False),
     (("store.", "audit.", "disk.", "sandbox."), "The machine", "Databases, the audit, the disk, the sandbox.", False),
     (("log.", "otel."), "Logs", "What is written down for whoever looks after this machine.", False),
 )
@@ -69,7 +70,7 @@ _CHOICES = {
         "supervised": "ask first: changes need your yes",
         "full": "do: only what cannot be undone is asked",
     },
-    "turn.planner": {"auto": "rules if they are sure, else a model", "router": "rules only", "model": "a model only"},
+    "turn.planner": {"auto": "rules first, else a model", "router": "rules only", "model": "a model only"},
     "memory.think": {"auto": "only one at home"},
     "fastpath.use": {"shadow": "learn, but never answer"},
 }  # fmt: skip
@@ -165,7 +166,7 @@ def setting(each: Facts) -> Setting:
         name=name,
         label=_label(name),
         unit=next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), ""),
-        description=re.sub(r"\*(\w+)\*", r"\1", str(each.get("description") or "")).replace("`", ""),
+        description=re.sub(r"(?<!\w)\*(\w+)\*(?!\w)", r"\1", str(each.get("description") or "")).replace("`", ""),
         kind=kind,
         value=_text(each.get("value"), kind),
         default=_text(each.get("default"), kind),

@@ -73,6 +73,8 @@ LABELS = {
     "telegram.api_base": "Server of the Bot API",
     "telegram.proxy": "Proxy on the way",
     "telegram.poll_s": "How long it listens at once",
+    "mcp.level": "How much they may do",
+    "mcp.elicit": "Let them pass questions on to you",
     "store.busy_timeout_s": "Patience with a busy database",
     "audit.checkpoint_every": "Lines between two signatures",
     "disk.warn_free_mb": "Free space that is little",

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import uvicorn
@@ -74,7 +75,7 @@ def page(browser: Browser, many: House) -> Iterator[Page]:
 
 
 def _drawn(page: Page) -> None:
-    page.wait_for_function(f"() => {_MODULE}.then(({{ picture }}) => picture.job === null)")
+    page.wait_for_function(f"() => {_MODULE}.then(({{ picture }}) => picture.job === null && !picture.placing)")
 
 
 def _within(page: Page, name: str) -> dict[str, float]:
@@ -169,6 +170,12 @@ def test_an_earlier_month_shows_what_there_was_at_the_same_places(page: Page) ->
     assert (now["x"], now["y"]) == (before["x"], before["y"])
 
 
-def test_the_page_is_well_made(browser: Browser, many: House) -> None:
-    with looking(browser, many) as page:
-        looks.whole(page, "/mnestome", "mnestome", SHOTS, MOST_BYTES)
+@pytest.mark.parametrize("size", looks.SIZES)
+@pytest.mark.parametrize("theme", looks.THEMES)
+def test_the_page_is_well_made(page: Page, size: tuple[int, int], theme: Literal["light", "dark"]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(color_scheme=theme)
+    page.reload()
+    expect(page.locator("#graph")).to_have_attribute("data-ready", "now")
+    _drawn(page)
+    looks.as_it_is(page, f"mnestome-{size[0]}-{theme}", SHOTS)

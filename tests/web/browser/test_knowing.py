@@ -1,4 +1,4 @@
-"""Memory and fast paths in a real browser: a journey on a real Metnos, and each page as a careful person looks at it."""
+"""Memory and fast paths in a real browser: a journey on a real Metnos, and each page as a careful person sees it."""
 
 from collections.abc import Callable, Iterator
 

@@ -71,7 +71,8 @@ export class Picture {
   at({ x, y, size = 0 }, eye = this.eye, shift = { x: 0, y: 0 }) {
     return { x: (x * this.wide - eye.x) * eye.k + this.width / 2 + shift.x, y: (y - eye.y) * eye.k + this.height / 2 + shift.y, size: size * this.grown(eye) };
   }
-  grown(eye = this.eye) { return within(Math.sqrt(eye.k / this.base), 0.7, 2.6); }
+  /** How much larger dots are drawn: more from near, and less where there is little room for all. */
+  grown(eye = this.eye) { return within(Math.sqrt(eye.k / this.base), 0.7, 2.6) * within(Math.sqrt(this.width * this.height) / 820, 0.55, 1); }
 
   redraw() {
     if (!this.width) return;

@@ -9,7 +9,7 @@ import { colour } from "./metnos.js";
 const TONES = { active: "accent", seed: "edge", decaying: "warn", proto: "cool", superseded: "edge" };
 const BREAKS = { active: [], seed: [2, 3.5], decaying: [13, 4], proto: [6, 4], superseded: [2, 8] };
 const SHARES = { active: 0.85, seed: 0.75, decaying: 0.9, proto: 0.9, superseded: 0.7 };  // of its colour that a line shows
-const FAINT = 0.1;
+const FAINT = 0.16, FAINTEST = 0.03;  // of what does not belong to what was chosen
 const WHOLE = new Set(["active", "seed", "request"]), SHUT = new Set(["quarantine", "revoked"]);
 const ROOMY = 250;  // lines that are seen whole
 const AT_ONCE = { least: 60, first: 200, most: 4000 }, SLOW = 24, FAST = 18;  // lines with a frame; milliseconds of one
@@ -32,10 +32,11 @@ export class Inks {
 /** All that is drawn, part by part: next() draws some of it. `frame` says where things stand and how they are shown. */
 export function* drawing(context, inks, frame) {
   const lines = frame.lines.filter((line) => frame.isNear(line));
-  const room = frame.chosen ? 1 : Math.min(1, Math.sqrt(ROOMY / Math.max(lines.length, 1)));
+  const room = Math.min(1, Math.sqrt(ROOMY / Math.max(lines.length, 1))), mine = lines.findIndex((line) => line.mine);
   let style = "", pace = AT_ONCE.first, done = 0, last = performance.now();
   context.lineCap = "butt";
-  for (const line of lines) {
+  for (const [place, line] of lines.entries()) {
+    if (place === mine) { drawDots(context, inks, frame.dots, true); style = ""; }
     style = drawLine(context, inks, line, room, style);
     if (++done < pace) continue;
     yield;
@@ -43,8 +44,8 @@ export function* drawing(context, inks, frame) {
     pace = Math.min(AT_ONCE.most, Math.max(AT_ONCE.least, took > SLOW ? pace / 2 : took < FAST ? pace * 1.5 : pace));
     [done, last] = [0, now];
   }
-  context.setLineDash([]);
-  for (const dot of frame.dots) drawDot(context, inks, dot);
+  if (mine < 0) drawDots(context, inks, frame.dots, true);
+  drawDots(context, inks, frame.dots, false);
   yield;
   drawNames(context, inks, frame.dots);
 }
@@ -58,7 +59,7 @@ function drawLine(context, inks, { from, to, state, weight, mine, aside, thick }
   const headed = mine || (!aside && room > 0.35), head = headed ? Math.min(5 + thick * 1.6, far / 3) : 0;
   const wanted = `${state}${Math.round(weight * 10)}${mine}${aside}`;
   if (wanted !== style) {
-    const tone = inks.tones[state], share = aside ? FAINT : mine ? 1 : SHARES[state] * (0.45 + 0.55 * weight) * room;
+    const tone = inks.tones[state], share = aside ? Math.max(FAINTEST, FAINT * room) : mine ? 1 : SHARES[state] * (0.45 + 0.55 * weight) * room;
     context.strokeStyle = context.fillStyle = faded(tone, share);
     context.lineWidth = thick;
     context.setLineDash(headed || state === "proto" ? BREAKS[state] : []);
@@ -78,6 +79,10 @@ function drawLine(context, inks, { from, to, state, weight, mine, aside, thick }
   return wanted;
 }
 
+function drawDots(context, inks, dots, aside) {
+  context.setLineDash([]);
+  for (const dot of dots) if (dot.aside === aside) drawDot(context, inks, dot);
+}
 function drawDot(context, inks, { x, y, size, state, aside }) {
   const tone = inks.of(state);
   context.globalAlpha = aside ? 0.22 : 1;
