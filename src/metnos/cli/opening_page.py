@@ -1,8 +1,8 @@
 """``metnos open``: the web page, from nothing to a link.
 
 Rules: makes the workspace if there is none, starts the daemon in the background if none runs, and prints a link that is
-good once and for some minutes. Whoever follows it is signed in as the owner. What the daemon says goes into a file of the
-workspace; if it does not come up, its last words are shown.
+good once and for some minutes. Whoever follows it is signed in as the owner. What the daemon says goes into a file of
+the workspace; if it does not come up, its last words are shown.
 """
 
 import os

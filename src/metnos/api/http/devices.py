@@ -83,7 +83,7 @@ def revoke(house: House, by: Owner, id: Id, _nothing: Nothing) -> Known:  # noqa
 
 @router.post("/pair", summary="Come in with a code")
 def pair(house: House, request: Request, response: Response, brought: Brought) -> Paired:
-    """A browser shows itself by ``Sec-Fetch-Site``, which no page can forge, and gets a cookie; else it is a program."""
+    """A browser shows itself by ``Sec-Fetch-Site``, which no page can forge, and gets a cookie; else a program."""
     browser = "sec-fetch-site" in request.headers
     device, secret = house.pairing.redeem(
         brought.code.strip(), Channel.WEB if browser else Channel.API, "", brought.name

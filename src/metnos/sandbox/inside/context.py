@@ -108,7 +108,7 @@ class Context:
         return self._ask("system", {"what": what})
 
     def mcp(self, args: dict[str, Any]) -> Any:
-        """What the one tool of an MCP server that the manifest names answers: its ``entries``, or ``failed`` and why."""
+        """What the one tool of an MCP server that the manifest names answers: ``entries``, or ``failed`` and why."""
         return self._ask("mcp", {"args": args})
 
     def failure(self, item: Any, kind: str, message: str) -> dict[str, Any]:
