@@ -65,8 +65,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     made.metnos("serve", "--stop")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Gone before other modules run: while it is there, this thread counts as one that runs an event loop."""
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine; on Debian: apt install chromium")
     expect.set_options(timeout=PATIENCE_MS)
@@ -76,7 +77,7 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cookie(house: House, browser: Browser) -> list[dict[str, object]]:
     """What a browser has that followed a link."""
     context = browser.new_context()
