@@ -113,6 +113,12 @@ def test_a_day_without_a_bar_leaves_its_place_free() -> None:
     assert [each.text for each in svg.iter() if each.tag == "title"][1:] == ["2026-08-04: 3", "2026-08-07: 6"]
 
 
+def test_one_day_alone_does_not_fill_the_picture() -> None:
+    _, svg = drawings(str(over_time([Series("hits", [(NOW, 3)], "bars")], title="hits")))[0]
+    (only,) = (each for each in svg.iter() if each.get("class") == "column accent")
+    assert float(only.attrib["width"]) < 120
+
+
 def test_a_long_curve_keeps_its_peak() -> None:
     points = [(NOW + number * 60, 0.1) for number in range(20_000)]
     points[7_777] = (points[7_777][0], 0.93)

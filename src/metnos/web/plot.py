@@ -26,6 +26,7 @@ _DOT = 3.0
 _HOURS, _DAYS, _MONTHS = (1, 3, 6, 12), (1, 2, 7, 14), (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400)
 _UNSOUND = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _MANY = 1500  # points of a curve, beyond which nobody sees a difference
+_FEWEST = 7  # bars that there is room for, however few there are
 
 Kind = Literal["line", "area", "bars", "dots", "bound"]
 
@@ -147,6 +148,8 @@ def _x_range(series: Sequence[Series]) -> tuple[float, float]:
     first = min(each.points[0][0] for each in series)
     last = max(each.points[-1][0] + (each.wide if each.kind == "bars" else 0) for each in series)
     last = min(last, _LAST + DAY)
+    # One bar alone would fill the whole picture and say nothing.
+    first = min([first, *(last - _FEWEST * each.wide for each in series if each.kind == "bars")])
     return (first, last) if last - first >= 60 else (first - DAY / 2, last + DAY / 2)
 
 
