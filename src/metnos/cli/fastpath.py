@@ -14,7 +14,7 @@ from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, hanging, inert, json_option, print_json, print_table, say, short
 from metnos.fastpath.log import Event
-from metnos.fastpath.records import State
+from metnos.fastpath.records import HAPPENED, State
 from metnos.law.principal import at_terminal
 
 _STATES = {
@@ -33,19 +33,6 @@ _ID = 10  # characters of a path's id that are shown
 _FORMS = 10
 _FORM = 60  # columns
 _FROM = re.compile(r"\{\{(last|step\d+)\.([^{}]+)\}\}")
-_KINDS = {
-    "pass": "planned so, and it went well",
-    "fail": "planned so, and taken back or disliked",
-    "agree": "predicted what was planned",
-    "disagree": "predicted something else than was planned",
-    "hit": "answered",
-    "fell_back": "could not do it; it was planned anew",
-    "wrong": "an answer was wrong",
-    "good": "an answer was liked",
-    "state": "changed its state",
-    "offered": "offered to be made an executor",
-    "link": "the first part of it was done, and it went well",
-}
 
 
 @click.group()
@@ -115,7 +102,7 @@ def show(choice: Choice, path: str, as_json: bool) -> None:
     for event in events[-_FORMS:]:
         why = f": {_reason(event)}" if event.reason else ""
         where = f"  metnos why {short(event.turn)}" if event.turn else ""
-        say(f"{event.ts.astimezone():%Y-%m-%d %H:%M} {_KINDS[event.kind]}{why}{where}", 2, further=2)
+        say(f"{event.ts.astimezone():%Y-%m-%d %H:%M} {HAPPENED[event.kind]}{why}{where}", 2, further=2)
 
 
 @fastpath.command()

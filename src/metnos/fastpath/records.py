@@ -10,6 +10,21 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+# What can happen to a path, by the kind of its event, in words for a person.
+HAPPENED = {
+    "pass": "planned so, and it went well",
+    "fail": "planned so, and taken back or disliked",
+    "agree": "predicted what was planned",
+    "disagree": "predicted something else than was planned",
+    "hit": "answered",
+    "fell_back": "could not do it; it was planned anew",
+    "wrong": "an answer was wrong",
+    "good": "an answer was liked",
+    "state": "changed its state",
+    "offered": "offered to be made an executor",
+    "link": "the first part of it was done, and it went well",
+}
+
 
 class State(StrEnum):
     """How far a path is trusted. Only an active one answers, and only where a match is sure enough."""

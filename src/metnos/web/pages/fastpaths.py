@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from metnos.fastpath.records import HAPPENED
 from metnos.web.inside import Inside
 from metnos.web.plot import Series, day, over_time
 from metnos.web.view import View
@@ -30,19 +31,6 @@ WAYS = {
     "model": "a language model",
     "react": "a language model, step by step",
     "": "nobody: it was over before",
-}
-HAPPENED = {
-    "pass": "planned so, and it went well",
-    "fail": "planned so, and taken back or disliked",
-    "agree": "predicted what was planned",
-    "disagree": "predicted something else than was planned",
-    "hit": "answered",
-    "fell_back": "could not do it; it was planned anew",
-    "wrong": "an answer was wrong",
-    "good": "an answer was liked",
-    "state": "changed its state",
-    "offered": "offered to be made an executor",
-    "link": "the first part of it was done, and it went well",
 }
 
 
