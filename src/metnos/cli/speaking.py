@@ -16,6 +16,7 @@ from metnos.cli.output import note
 from metnos.cli.telling import Turn
 from metnos.core.errors import UsageError
 from metnos.law.principal import Channel, at_terminal
+from metnos.turn.request import is_anothers
 
 Speak = Callable[[str, bool], Turn]
 
@@ -54,6 +55,6 @@ def last_conversation(choice: Choice) -> str:
     """The conversation that was spoken in last, at a terminal."""
     newest = open_app(choice).medium.newest(_RECENT)
     for glance in newest:
-        if glance.channel == Channel.TERMINAL and glance.conversation:
+        if glance.channel == Channel.TERMINAL and glance.conversation and not is_anothers(glance.conversation):
             return glance.conversation
     raise UsageError("there is no conversation to go on with", fix="Begin one: leave --continue away.")

@@ -46,13 +46,21 @@ class Seen:
 
 
 def page(
-    db: Database, count: int, *, before: str | None = None, conversation: str | None = None, turn: str | None = None
+    db: Database,
+    count: int,
+    *,
+    before: str | None = None,
+    conversation: str | None = None,
+    turn: str | None = None,
+    within: str = "",
 ) -> list[Seen]:
-    """The turns that were closed before a turn, or the newest; of one conversation, or the one ``turn``."""
+    """The turns that were closed before a turn, or the newest; of one conversation, the one ``turn``, or those
+    whose conversations begin so."""
     found = db.query(
         f"{_SEEN} WHERE (? IS NULL OR t.seq < (SELECT seq FROM turns b WHERE b.id = ?))"  # noqa: S608 -- constants
-        " AND (? IS NULL OR t.conversation = ?) AND (? IS NULL OR t.id = ?) ORDER BY t.seq DESC LIMIT ?",
-        (before, before, conversation, conversation, turn, turn, count),
+        " AND (? IS NULL OR t.conversation = ?) AND (? IS NULL OR t.id = ?)"
+        " AND substr(t.conversation, 1, ?) = ? ORDER BY t.seq DESC LIMIT ?",
+        (before, before, conversation, conversation, turn, turn, len(within), within, count),
     )
     return list(map(_seen, found))
 

@@ -25,8 +25,9 @@ from metnos.law.inbox import ACT, Inbox, Item, State
 from metnos.law.levels import Use, Verdict
 from metnos.law.need import Need, Place, place_of_host
 from metnos.law.permit import Effects, Mint, Permit
-from metnos.law.principal import Autonomy, Principal, lower
+from metnos.law.principal import PROGRAMS, Autonomy, Principal, lower
 
+MOST_ASKED = 20  # questions of one program that wait at once: a person reads no more of them in a sitting
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ACCESS = {
@@ -183,13 +184,21 @@ class Policy:
         digest, yeses = approval_digest(ask), decision.verdict.yeses
         item = self.inbox.standing(digest, yeses)
         if item is None:
+            self._not_too_many(ask.principal)
             body = _body(ask, preview())
             hours = self.approval_hours
             item = self.inbox.ask(ACT, ask.title, body, digest, asked_by=ask.principal, hours=hours, needs_yes=yeses)
-        if item.state is State.APPROVED:
+        if item.state is State.APPROVED and ask.principal.may_use(item.asked_by):
             return
         what = "This cannot be taken back, so it needs two yeses" if yeses > 1 else "This needs a yes"
         raise Waiting(f"{what}: {decision.reason}", item=item.id, fix=f"metnos inbox show {item.id}")
+
+    def _not_too_many(self, asker: Principal) -> None:
+        """A program that asks and asks would bury what the owner has to see."""
+        if asker.channel in PROGRAMS:
+            mine = sum(each.asked_by == str(asker) for each in self.inbox.waiting())
+            if mine >= MOST_ASKED:
+                raise Refused(f"{asker} waits for {mine} answers already", fix="Wait until the owner has answered.")
 
     # -- the steps, in order
 

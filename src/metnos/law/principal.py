@@ -36,6 +36,7 @@ class Autonomy(StrEnum):
 
 
 OWNER_CHANNELS = frozenset({Channel.TERMINAL, Channel.WEB, Channel.TELEGRAM})
+PROGRAMS = frozenset({Channel.API, Channel.MCP})  # nobody knows what they had read before they asked
 _ORDER = tuple(Autonomy)
 _SENDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,63}")  # a name that the audit can hold
 
@@ -61,6 +62,10 @@ class Principal:
     def may_answer(self) -> bool:
         """Whether this is the owner speaking: only they answer questions, give grants and lift a halt."""
         return self.known and self.channel in OWNER_CHANNELS and self.level is not Autonomy.READ_ONLY
+
+    def may_use(self, asker: str) -> bool:
+        """Whether a yes to what ``asker`` asked for is one to this sender: nobody else's yes is lent to a program."""
+        return self.may_answer or asker == str(self)
 
     def may_answer_to(self, asker: str, yeses: int) -> bool:
         """Whether this sender may answer a question that ``asker`` put and that needs so many yeses."""

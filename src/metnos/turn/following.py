@@ -15,7 +15,6 @@ from metnos.core.errors import ExecutorFailed, ModelError
 from metnos.executors import refs
 from metnos.executors.run import Call
 from metnos.grimoire.trace import State
-from metnos.law.principal import Channel
 from metnos.turn.act import Door, Ended, act, done
 from metnos.turn.answer import words
 from metnos.turn.events import Answer, Event
@@ -80,9 +79,9 @@ def follow(way: Way, scratch: Scratch, plan: Plan, first: int = 1) -> Following:
 
 
 def _is_strangers(scratch: Scratch, executor: str) -> bool:
-    """Whether an MCP client wants something changed or sent: nobody knows what had been read before it asked."""
+    """Whether a program wants something changed or sent: nobody knows what had been read before it asked."""
     tool = scratch.tools.get(executor)
-    return scratch.request.principal.channel is Channel.MCP and not (tool is not None and tool.quiet)
+    return scratch.strangers and not (tool is not None and tool.quiet)
 
 
 def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bool) -> Following:

@@ -27,7 +27,7 @@ from metnos.grimoire.medium import Medium
 from metnos.grimoire.medium_rows import Role
 from metnos.grimoire.trace import State, StepTrace, Trace
 from metnos.law.inbox import ACT, Item
-from metnos.law.principal import Autonomy, Principal, lower
+from metnos.law.principal import PROGRAMS, Autonomy, Principal, lower
 from metnos.sandbox import process
 from metnos.turn import ending, learn, resuming
 from metnos.turn.act import Door
@@ -41,7 +41,7 @@ from metnos.turn.plan.records import Path as PlanPath
 from metnos.turn.planning import Planner, zone_of
 from metnos.turn.purse import Purses
 from metnos.turn.reach import Reaching
-from metnos.turn.request import LONGEST, Request
+from metnos.turn.request import LONGEST, Request, own_conversation
 from metnos.turn.scratch import Scratch, Taken
 from metnos.turn.seeing import Seeing, Sight
 from metnos.turn.thinking import Thinker
@@ -86,7 +86,11 @@ class Turns:
     def request(
         self, text: str, *, principal: Principal, cwd: Path, conversation: str = "", dry_run: bool = False
     ) -> Request:
-        """A request, checked. Without a conversation it is one of its own."""
+        """A request, checked. Without a conversation it is one of its own.
+
+        Whoever cannot answer for the owner has conversations that nobody else joins: what was found last is what
+        *them* means, and a program must not decide what the owner's word stands for.
+        """
         text = text.strip()
         if not text:
             raise UsageError("there is nothing to do: the request is empty", fix="Say what you want done.")
@@ -94,7 +98,7 @@ class Turns:
             raise UsageError(f"the request is longer than {LONGEST} characters", fix="Put the text into a file.")
         turn = self._ids()
         asked = self._parts.clock.now().astimezone()
-        return Request(turn, text, principal, cwd, asked, conversation or turn, dry_run)
+        return Request(turn, text, principal, cwd, asked, own_conversation(conversation or turn, principal), dry_run)
 
     def warm(self) -> None:
         """Load what the first turn would have to load."""
@@ -102,7 +106,7 @@ class Turns:
 
     def run(self, request: Request) -> Turn:
         """Take a request from the sentence to the answer."""
-        scratch = Scratch(request)
+        scratch = Scratch(request, strangers=request.principal.channel in PROGRAMS)
         return self._metered(scratch, self._turn(scratch))
 
     def go_on(self, item: Item, principal: Principal) -> Turn | None:
@@ -131,7 +135,13 @@ class Turns:
             asked=waiting.asked,
             conversation=waiting.conversation,
         )
-        return Scratch(request, continues=waiting.id)
+        return Scratch(request, continues=waiting.id, strangers=self._first(waiting).channel in PROGRAMS)
+
+    def _first(self, trace: Trace) -> Trace:
+        """The turn that all the waiting began with: whoever says yes to a part of it did not ask for it."""
+        while trace.continues:
+            trace = self._parts.medium.load(trace.continues)
+        return trace
 
     # -- a turn
 

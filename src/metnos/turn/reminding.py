@@ -12,7 +12,7 @@ from typing import Any
 from metnos.context.blocks import Block, Kind, Trust
 from metnos.context.compress import Part
 from metnos.context.order import u_curve
-from metnos.grimoire.capture import is_owner, particulars, sender_of
+from metnos.grimoire.capture import OWNER, is_owner, particulars, sender_of
 from metnos.grimoire.episode import Episode, Viewer
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.question import FUNCTION_WORDS, words
@@ -35,6 +35,7 @@ _MORE = 2  # that are told beside an answer
 _SHARE = 2 / 3
 _FROM = {"en": "from memory", "it": "dalla memoria"}
 _LEARNT = {"en": "learnt, {:.0f} % sure", "it": "imparato, sicuro al {:.0f} %"}
+_BY = {"en": ", said by {}", "it": ", detto da {}"}
 _ALSO = {"en": "Also remembered:", "it": "Ricordo anche questo:"}
 _IN_VAIN = frozenset({State.NOTHING, State.QUESTION})  # turns in which only the request says something
 
@@ -125,9 +126,11 @@ def _answer(memories: Sequence[Memory], who: Viewer, language: str) -> str:
 
 
 def _whence(memory: Memory, who: Viewer, language: str) -> str:
-    """Which day, or how sure; and for the owner, who alone can look, how to see it whole."""
+    """Which day, or how sure; who said it, if it was somebody else; and for the owner how to see it whole."""
     of = memory.of
     when = _LEARNT[language].format(100 * of.confidence) if isinstance(of, Fact) else f"{of.ts.astimezone():%Y-%m-%d}"
+    if isinstance(of, Episode) and of.sender not in (who.sender, OWNER):
+        when += _BY[language].format(of.sender)  # a program's word is not the owner's, and must not look like it
     return f"{when}: metnos memory show {memory.id}" if who.is_owner else when
 
 

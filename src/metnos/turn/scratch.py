@@ -70,6 +70,7 @@ class Scratch:
     item: str = ""
     error: str = ""
     continues: str = ""
+    strangers: bool = False  # a program asked for it, and not the owner
     cpu_ms: float = 0.0
 
     @property

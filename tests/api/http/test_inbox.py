@@ -10,6 +10,7 @@ from api.http.served import Client
 from app.extended import DRAFT
 from app.test_growing import NEED
 from executors.hands import mutator, run
+from metnos.api.http import runs
 from metnos.app import App, keeping
 from metnos.app.growing import Growing
 from metnos.core.errors import Waiting
@@ -156,9 +157,8 @@ def test_a_line_for_long_memory_is_changed_and_kept(page: Client) -> None:
 def test_nobody_else_decides(page: Client) -> None:
     page.ask("create a folder called garden")
     item = waiting(page)
+    assert page.device("read_only").get(f"/api/inbox/{item}")["title"]
     for other in (page.device("read_only"), page.program("full")):
-        assert other.get("/api/inbox")["items"][0]["id"] == item
-        assert other.get(f"/api/inbox/{item}")["title"]
         for what, body in (("approve", {"seen": 0}), ("refuse", {"reason": ""}), ("edit", {"args": {}})):
             assert other.refused("POST", f"/api/inbox/{item}/{what}", body)[0] == 403
     assert page.get(f"/api/inbox/{item}")["state"] == "waiting"
@@ -178,3 +178,30 @@ def test_what_makes_no_sense_is_refused_with_words(page: Client) -> None:
     ):  # fmt: skip
         assert page.refused("POST", f"/api/inbox/{item}/{what}", body)[0] in (400, 422), (what, body)
     assert page.get(f"/api/inbox/{item}")["state"] == "waiting"
+
+
+def test_a_yes_that_nothing_could_follow_is_not_given(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.ask("create a folder called garden")
+    item = waiting(page)
+    monkeypatch.setattr(runs, "_MOST_OF_ONE", 0)
+    assert page.refused("POST", f"/api/inbox/{item}/approve", {"seen": 0})[0] == 503
+    assert page.get(f"/api/inbox/{item}")["state"] == "waiting"
+    monkeypatch.undo()
+    assert page.post(f"/api/inbox/{item}/approve", seen=0)["run"]
+
+
+def test_a_program_sees_the_questions_and_the_turns_that_are_its_own(page: Client) -> None:
+    page.ask("create a folder called secret garden")
+    theirs = waiting(page)
+    (turn,) = page.get("/api/turns")["turns"]
+    program = page.program("supervised")
+    program.ask("create a folder called orchard", conversation="talk")
+    (mine,) = program.get("/api/inbox")["items"]
+    assert mine["id"] != theirs
+    assert program.get(f"/api/inbox/{mine['id']}")["id"] == mine["id"]
+    assert [each["text"] for each in program.get("/api/turns")["turns"]] == ["create a folder called orchard"]
+    assert len(program.get("/api/turns", conversation="talk")["turns"]) == 1
+    for path in (f"/api/inbox/{theirs}", f"/api/turns/{turn['id']}"):
+        assert program.refused("GET", path)[0] == 404
+    assert program.refused("GET", "/api/undo")[0] == 403
+    assert len(page.get("/api/inbox")["items"]) == len(page.get("/api/turns")["turns"]) == 2

@@ -9,7 +9,9 @@ from metnos.api.mcp.desk import Visit, principal
 from metnos.app import App
 from metnos.core.errors import InboxError, UsageError
 from metnos.grimoire.episode import Provenance
+from metnos.law import audit_log
 from metnos.law.principal import Autonomy, Channel, Principal
+from turn.turning import take
 
 
 @pytest.fixture
@@ -90,3 +92,28 @@ def test_too_little_is_nothing_to_forget(visit: Visit) -> None:
     for words in ("", "a", "  "):
         with pytest.raises(UsageError):
             memory.forget(visit, words, [])
+
+
+def test_who_may_only_look_tells_nothing(app: App) -> None:
+    looker = Visit(app, Principal(Channel.MCP, "api.looker", Autonomy.READ_ONLY), Path.home())
+    with pytest.raises(UsageError, match="tell nothing"):
+        memory.remember(looker, "The landlord has another account now.", [])
+    assert app.grimoire.episodes.count() == 0
+
+
+def test_telling_is_in_the_audit_and_bounded(app: App, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_DAILY", 2)
+    for number in range(2):
+        memory.remember(visit, f"The boiler was mended in 202{number}.", [])
+    told = [line for line in audit_log.backwards(app.workspace.audit) if line.kind == memory.TOLD]
+    assert [line.entry.names["by"] for line in told] == ["mcp:stdio"] * 4  # before and after each
+    with pytest.raises(UsageError, match="in a day"):
+        memory.remember(visit, "The boiler was mended in 2023.", [])
+    memory.remember(other(app), "The roof was mended in 2023.", [])
+
+
+def test_the_owner_is_told_whose_words_a_memory_is(app: App, visit: Visit) -> None:
+    memory.remember(visit, "The landlord prefers the account DE00 for the rent.", [])
+    answer = take(app, "which account does the landlord prefer for the rent?").ended.text
+    assert "DE00" in answer
+    assert "said by mcp:stdio" in answer

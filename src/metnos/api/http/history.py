@@ -5,16 +5,19 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from metnos.api.http.inside import KEPT, PROBLEMS, Body, House, Id, Limit, Missing, Owner
+from metnos.api.http.inside import KEPT, PROBLEMS, Body, House, Id, Limit, Missing, Owner, Who
 from metnos.api.http.plain import Said, Short, Told
 from metnos.app import App, learning, reasons
 from metnos.core.clock import to_text
 from metnos.core.errors import TurnError, UndoError
 from metnos.executors.undo_rules import State as Standing
 from metnos.grimoire import history
+from metnos.grimoire.capture import is_owner
 from metnos.grimoire.history import Seen
 from metnos.grimoire.medium import Feedback
 from metnos.grimoire.trace import Kept, StepTrace, Trace
+from metnos.law.principal import Principal
+from metnos.turn.request import own_conversation
 
 router = APIRouter(prefix="/api/turns", tags=["turns"], responses=PROBLEMS)
 
@@ -22,7 +25,7 @@ Before = Annotated[
     str, Query(pattern=r"^[A-Za-z0-9_.-]{0,64}$", description="A turn; what was closed before it is listed.")
 ]
 Conversation = Annotated[
-    str, Query(pattern=r"^[A-Za-z0-9_.:-]{0,100}$", description="Only what was said in this conversation.")
+    str, Query(pattern=r"^[A-Za-z0-9_.:-]{0,200}$", description="Only what was said in this conversation.")
 ]
 
 
@@ -152,18 +155,21 @@ class Thought(Body):
 
 
 @router.get("", summary="What was asked and done", openapi_extra=KEPT)
-def turns(house: House, limit: Limit = 50, before: Before = "", conversation: Conversation = "") -> Page:
+def turns(house: House, who: Who, limit: Limit = 50, before: Before = "", conversation: Conversation = "") -> Page:
     db = house.medium.db
     if before and not history.is_turn(db, before):
         raise Missing(f"there is no turn {before!r}", fix="Ask for the first page again.")
-    found = history.page(db, limit + 1, before=before or None, conversation=conversation or None)
+    named = own_conversation(conversation, who) if conversation and _of(who) else conversation
+    found = history.page(db, limit + 1, before=before or None, conversation=named or None, within=_of(who))
     shown = found[:limit]
     return Page(turns=[Turn(**_seen(each)) for each in shown], next=shown[-1].id if len(found) > limit else None)
 
 
 @router.get("/{id}", summary="Why an answer came about", openapi_extra=KEPT)
-def why(house: House, id: Id) -> Whole:  # noqa: A002 -- the name in the path
+def why(house: House, who: Who, id: Id) -> Whole:  # noqa: A002 -- the name in the path
     trace = _trace(house, id)
+    if not trace.conversation.startswith(_of(who)):
+        raise Missing(f"there is no turn {id!r} of yours", fix="See them: GET /api/turns")
     (seen,) = history.page(house.medium.db, 1, turn=trace.id)
     opinion = house.medium.opinion(trace.id)
     cost = reasons.cost(trace)
@@ -201,6 +207,11 @@ def feedback(house: House, _by: Owner, id: Id, thought: Thought) -> Opinion:  # 
     given = house.medium.feedback(_trace(house, id).id, thought.good, thought.reason)
     learning.catch_up_or_later(house)  # what a fast path did wrong it does not do again
     return _opinion(given)
+
+
+def _of(who: Principal) -> str:
+    """What the conversations of the turns begin with that are shown: to the owner all, to a program its own."""
+    return "" if is_owner(who.channel) else f"{who}:"
 
 
 def _trace(house: App, part: str) -> Trace:

@@ -9,12 +9,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from metnos.api.http.inside import KEPT, PROBLEMS, Body, House, Id, Missing, Owner, TheDesk
+from metnos.api.http.inside import KEPT, PROBLEMS, Body, Desk, House, Id, Missing, Owner, TheDesk, Who
 from metnos.api.http.plain import Given, Long, Said, Short, Told
+from metnos.api.http.runs import Run
 from metnos.app import App, answering, questions
 from metnos.core.clock import to_text
 from metnos.core.errors import InboxError, UsageError
+from metnos.grimoire.capture import is_owner
 from metnos.law.inbox import Item, State
+from metnos.law.principal import Principal
 from metnos.synt.proposals import State as Stand
 
 router = APIRouter(prefix="/api/inbox", tags=["inbox"], responses=PROBLEMS)
@@ -111,15 +114,18 @@ class New(BaseModel):
 @router.get("", summary="What waits for the owner", openapi_extra=KEPT)
 def listed(
     house: House,
+    who: Who,
     all: Annotated[bool, Query(description=f"Also what is answered: the newest {_NEWEST}.")] = False,  # noqa: A002
 ) -> Questions:
     items = house.inbox.newest(_NEWEST)[::-1] if all else house.inbox.waiting()
-    return Questions(items=[Question(**_data(each)) for each in items])
+    return Questions(items=[Question(**_data(each)) for each in items if _may_see(each, who)])
 
 
 @router.get("/{id}", summary="One question, whole")
-def shown(house: House, id: Id) -> WholeQuestion:  # noqa: A002 -- the name in the path
+def shown(house: House, who: Who, id: Id) -> WholeQuestion:  # noqa: A002 -- the name in the path
     item = _item(house, id)
+    if not _may_see(item, who):
+        raise Missing(f"there is no question {id!r} of yours", fix="See them: GET /api/inbox")
     rules, reversal = answering.standing(house, item)
     body = dict(item.body) | ({"reversal": reversal, "why": rules} if rules else {})
     return WholeQuestion(
@@ -138,14 +144,19 @@ def shown(house: House, id: Id) -> WholeQuestion:  # noqa: A002 -- the name in t
 @router.post("/{id}/approve", summary="Say yes")
 def approve(house: House, desk: TheDesk, by: Owner, id: Id, yes: Yes) -> Answered:  # noqa: A002
     """What was approved is done at once; what cannot be taken back needs a second yes."""
-    item = house.inbox.approve(_item(house, id).id, by, seen=yes.seen)
+    found = _item(house, id)
+    with desk.runs.reserved(by, found.title) as run:  # a yes that nothing could follow would stay in force unseen
+        return _approved(house, desk, by, house.inbox.approve(found.id, by, seen=yes.seen), run)
+
+
+def _approved(house: App, desk: Desk, by: Principal, item: Item, run: Run) -> Answered:
     if item.state is State.WAITING:
         said = f"Yes {item.yes_count} of {item.needs_yes}. This cannot be taken back: if you are sure, say it again."
         return Answered(state=item.state, said=said)
     carried = answering.carry_out(house, item, by)
     turn, outcome = carried.turn, carried.outcome
     if turn is not None:
-        run = desk.runs.begin(by, lambda _household: turn, item.title)
+        desk.runs.start(run, lambda _household: turn)
         return Answered(state=_state(house, item), said=carried.said or "Approved. It goes on.", run=run.id)
     if outcome is not None:
         said = "Done." if outcome.ok else f"It failed: {outcome.message}"
@@ -180,6 +191,11 @@ def edit(house: House, by: Owner, id: Id, edited: Edited) -> New:  # noqa: A002
     if not (edited.text or "").strip():
         raise UsageError("there are no words", fix="To drop it, refuse it.")
     return New(id=answering.edit_text(house, item, edited.text or "", by).id)
+
+
+def _may_see(item: Item, who: Principal) -> bool:
+    """The owner sees everything, a program what it asked for: a question holds what would be written or sent."""
+    return is_owner(who.channel) or item.asked_by == str(who)
 
 
 def _item(house: App, part: str) -> Item:

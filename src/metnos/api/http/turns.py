@@ -30,7 +30,7 @@ class Asked(Body):
     """A request in the owner's own words."""
 
     text: str = Field(min_length=1, max_length=LONGEST)
-    conversation: str = Field("", max_length=100, pattern=r"^[A-Za-z0-9_.:-]*$")
+    conversation: str = Field("", max_length=200, pattern=r"^[A-Za-z0-9_.:-]*$")
     dry_run: bool = Field(False, description="Show what would happen, and change nothing.")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from metnos.api.http.home import AtHome
 from metnos.api.http.inside import KEPT, PROBLEMS, House, Id, Limit, Missing, Nothing, Owner
 from metnos.api.http.plain import Said
 from metnos.app import App, learning
@@ -41,13 +42,14 @@ class Way(Done):
 
 
 @router.get("/undo", summary="What was changed, the newest first", openapi_extra=KEPT)
-def actions(house: House, limit: Limit = 50) -> Actions:
+def actions(house: House, _who: AtHome, limit: Limit = 50) -> Actions:
     return Actions(actions=[_done(each) for each in house.undo.actions(limit)])
 
 
 @router.get("/undo/{id}", summary="What taking back an action would do")
 def would(
     house: House,
+    _who: AtHome,
     id: Id,  # noqa: A002 -- the name in the path
     redo: Annotated[bool, Query(description="What doing it again would do.")] = False,
 ) -> Way:

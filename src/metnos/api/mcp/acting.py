@@ -24,7 +24,7 @@ _CONVERSATION = 64
 
 def ask(visit: Visit, text: str, conversation: str, dry_run: bool) -> Reply:
     """A whole turn."""
-    named = f"{visit.sender}:{conversation[:_CONVERSATION]}" if conversation else ""
+    named = conversation[:_CONVERSATION]
     request = visit.app.turns.request(text, principal=visit.who, cwd=visit.cwd, conversation=named, dry_run=dry_run)
     return _followed(visit, visit.app.turns.run(request))
 

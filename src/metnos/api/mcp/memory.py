@@ -2,12 +2,14 @@
 
 Rules: what a program tells is kept under its own name, as the words of somebody else: found like any other memory,
 fenced wherever a model reads it, and never a reason to act. What reads like an instruction to the agent is not kept.
+Whoever may only look tells nothing. Each telling is in the audit, and so many a day are taken from one program.
 A program can forget only what it told itself, after a person has said yes to exactly that; everything else is the
 owner's to forget.
 """
 
 import unicodedata
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from metnos.api.mcp.desk import Question, Reply, Visit, cut, fitting
@@ -20,13 +22,19 @@ from metnos.grimoire import capture, poison
 from metnos.grimoire.episode import Episode, Provenance, Viewer, Where
 from metnos.grimoire.forget import Plan, holds
 from metnos.grimoire.recall import Memory
+from metnos.law.audit_line import Entry
+from metnos.law.principal import Autonomy
 
+TOLD = "memory told"
 _OWN = 5000  # memories of its own among which a client forgets
 _SHOWN, _LINE = 20, 200
+_DAILY = 200  # tellings of one program: far more than a day's work brings, far less than what drowns a memory
 _LEAST = 3  # letters of what is to be forgotten: fewer are in everything
 
 
 def remember(visit: Visit, text: str, tags: list[str]) -> Reply:
+    if visit.who.level is Autonomy.READ_ONLY:
+        raise UsageError(f"{visit.who} may look, and tell nothing", fix="Give it another level: metnos device token")
     words = text.strip()
     if not words or any(unicodedata.category(char) in ("Cs", "Cc") and char not in "\n\t" for char in words):
         raise UsageError("there is nothing to remember, or it is no text", fix="Say it in words.")
@@ -35,8 +43,12 @@ def remember(visit: Visit, text: str, tags: list[str]) -> Reply:
             f"this is not remembered, because of how it speaks to the agent: {reason}", fix="Say what is so."
         )
     now = visit.app.clock.now()
+    today = Where(senders=(visit.sender,), kinds=("note",), since=now - timedelta(days=1))
+    if len(visit.app.grimoire.episodes.select(today, count=_DAILY)) >= _DAILY:
+        raise UsageError(f"this program told {_DAILY} things in a day already", fix="Go on tomorrow.")
     noted = capture.note(words, UlidMaker(visit.app.clock)(), now, tags)
-    made = visit.app.grimoire.take_in(replace(noted, sender=visit.sender, provenance=Provenance.SELF))
+    with visit.app.audit.act(Entry(TOLD, {"by": str(visit.who)}, {"text": sha256_hex(words.encode())})):
+        made = visit.app.grimoire.take_in(replace(noted, sender=visit.sender, provenance=Provenance.SELF))
     return Reply(f"Remembered: {made.id}", {"id": made.id})
 
 
