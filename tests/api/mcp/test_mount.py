@@ -1,13 +1,14 @@
 """The server over HTTP: nobody comes in unknown, and a session is its owner's."""
 
 from collections.abc import Callable
+from unittest.mock import AsyncMock
 
 import httpx2
 import pytest
 from mcp import Client
 
 from api.mcp.visiting import listening, text, wait
-from metnos.api.mcp.mount import Mounted
+from metnos.api.mcp.mount import Mounted, Sessions
 from metnos.app import App
 from metnos.law.principal import Autonomy, Channel, Principal
 
@@ -55,3 +56,27 @@ def test_each_client_has_its_own_name(app: App, mounted: Callable[[App], Mounted
             return text(await client.call_tool("recall", {"question": "What colour is the fence?"}))
 
     assert "mcp:api.two" in wait(run())
+
+
+def test_one_client_takes_no_place_from_others(app: App, mounted: Callable[[App], Mounted]) -> None:
+    async def run() -> tuple[list[int], int, int]:
+        async with listening(mounted(app), by_header) as url, httpx2.AsyncClient() as web:
+            greedy = HEADERS | {"x-who": "one"}
+            begun = [await web.post(url, json=HELLO, headers=greedy) for _ in range(9)]
+            other = await web.post(url, json=HELLO, headers=HEADERS | {"x-who": "two"})
+            session = {"mcp-session-id": begun[0].headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+            await web.delete(url, headers=greedy | session)
+            again = await web.post(url, json=HELLO, headers=greedy)
+            return [each.status_code for each in begun], other.status_code, again.status_code
+
+    assert wait(run()) == ([200] * 8 + [429], 200, 200)
+
+
+def test_a_session_that_nobody_uses_counts_no_more() -> None:
+    now = [0.0]
+    sessions = Sessions(lambda: now[0])
+    start = {"type": "http.response.start", "status": 200, "headers": [(b"mcp-session-id", b"abc")]}
+    wait(sessions.watching("one", "", {"method": "POST"}, AsyncMock())(start))
+    assert sessions.of("one") == 1
+    now[0] = 4000.0
+    assert sessions.of("one") == 0

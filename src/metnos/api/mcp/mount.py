@@ -2,10 +2,11 @@
 
 Rules: the guard has checked the host, the rate and the secret, and says who asks in the scope (`metnos.who`); without
 that nobody gets further. A session belongs to whoever began it: the same session with another secret is not found. The
-number of sessions and the size of a request are bounded; a session that nobody uses ends.
+number of sessions, also of one client, and the size of a request are bounded; a session that nobody uses ends.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,8 +15,9 @@ from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from metnos.api.mcp.desk import WHO, Desk
 from metnos.api.mcp.server import build
@@ -24,6 +26,8 @@ from metnos.core.settings import home_folder
 from metnos.law.principal import Principal
 
 _SESSIONS = 64
+_OF_ONE = 8  # sessions of one client: more than it has windows, and so few that it keeps nobody out
+_SESSION = "mcp-session-id"
 _IDLE_S = 1800.0
 _LARGEST = 1 << 20  # bytes of a request
 
@@ -41,6 +45,7 @@ class Mounted:
         )
         self._manager = server.session_manager
         self._inner = AuthContextMiddleware(self._manager.handle_request)
+        self._sessions = Sessions()
         self._task: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._over = asyncio.Event()
@@ -51,14 +56,17 @@ class Mounted:
             return
         who = scope.get(WHO)
         if scope["type"] != "http" or not isinstance(who, Principal) or not who.known:
-            await JSONResponse({"error": {"type": "Forbidden", "what": "nobody is signed in", "fix": ""}}, 403)(
-                scope, receive, send
-            )
+            await _refusal(403, "Forbidden", "nobody is signed in", "")(scope, receive, send)
+            return
+        client, session = str(who), Headers(scope=scope).get(_SESSION, "")
+        if not session and self._sessions.of(client) >= _OF_ONE:
+            what = f"{client} has {_OF_ONE} sessions already"
+            await _refusal(429, "TooMany", what, "End one of them, or wait until it ends.")(scope, receive, send)
             return
         await self._started()
         # The library ties sessions and sealed states to whom it takes for signed in; there is no token in it.
         user = AuthenticatedUser(AccessToken(token="-", client_id=str(who), scopes=[]))  # noqa: S106
-        await self._inner({**scope, "user": user}, receive, send)
+        await self._inner({**scope, "user": user}, receive, self._sessions.watching(client, session, scope, send))
 
     async def close(self) -> None:
         """End every session."""
@@ -85,6 +93,43 @@ class Mounted:
                 await self.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+class Sessions:
+    """Which sessions each client has, as its requests and their answers tell."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._used: dict[str, dict[str, float]] = {}
+
+    def of(self, client: str) -> int:
+        """How many are there that somebody may still use."""
+        used = self._used.get(client, {})
+        for session in [key for key, when in used.items() if self._now() - when > _IDLE_S]:
+            del used[session]
+        return len(used)
+
+    def watching(self, client: str, session: str, scope: Scope, send: Send) -> Send:
+        """``send``, with an eye on the session that a request goes on with, begins or ends."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._note(client, session, scope["method"], message)
+            await send(message)
+
+        return sent
+
+    def _note(self, client: str, session: str, method: str, message: Message) -> None:
+        fine, used = message["status"] < 300, self._used.setdefault(client, {})
+        begun = Headers(raw=message.get("headers", [])).get(_SESSION, "")
+        if session and (message["status"] == 404 or (fine and method == "DELETE")):
+            used.pop(session, None)
+        elif fine and (session or begun):
+            used[session or begun] = self._now()
+
+
+def _refusal(status: int, kind: str, what: str, fix: str) -> JSONResponse:
+    return JSONResponse({"error": {"type": kind, "what": what, "fix": fix}}, status)
 
 
 def mount(lease: Callable[[], AbstractContextManager[App]], cwd: Path | None = None) -> Mounted:
