@@ -33,6 +33,7 @@ _PAINT_MS, _WEIGHT_KB, _GRAPH_KB = 200.0, 300.0, 600.0  # set by the specificati
 _SLOWER = 2.5  # at least 0.4 times the rate
 _LOADS, _ROUNDS, _REQUESTS, _LINES = 5, 9, 400, 8
 _LISTENERS = 200
+_BROWSERS = 20  # that they are in
 _MNESTS = 5_000
 _BARE = """
 import sys
@@ -59,6 +60,7 @@ class Home:
     address: str
     cookie: str
     link: str
+    cookies: tuple[str, ...]  # of as many browsers as it takes to listen: each holds so many streams and no more
 
     @property
     def port(self) -> int:
@@ -91,7 +93,8 @@ def _served(folder: Path) -> Iterator[Home]:
     first = json.loads(metnos("open", "--json", "--no-browser"))
     try:
         cookie = _entered(first["link"])
-        yield Home(first["address"], cookie, json.loads(metnos("open", "--json", "--no-browser"))["link"])
+        links = [json.loads(metnos("open", "--json", "--no-browser"))["link"] for _ in range(_BROWSERS + 1)]
+        yield Home(first["address"], cookie, links[0], tuple(map(_entered, links[1:])))
     finally:
         metnos("serve", "--stop")
 
@@ -240,7 +243,10 @@ def _listening(home: Home) -> Measure:
 
 async def _listeners(home: Home) -> int:
     ready: list[asyncio.Future[None]] = [asyncio.get_running_loop().create_future() for _ in range(_LISTENERS)]
-    tasks = [asyncio.create_task(_listener(home, each)) for each in ready]
+    tasks = [
+        asyncio.create_task(_listener(home, home.cookies[number % _BROWSERS], each))
+        for number, each in enumerate(ready)
+    ]
     await asyncio.wait_for(asyncio.gather(*ready), 60)
     await asyncio.sleep(2)  # all of them hold at once, for a while
     await asyncio.to_thread(_entered, home.link)  # a device came in: that is a change
@@ -248,9 +254,9 @@ async def _listeners(home: Home) -> int:
     return sum(each is not True for each in heard)
 
 
-async def _listener(home: Home, ready: "asyncio.Future[None]") -> bool:
+async def _listener(home: Home, cookie: str, ready: "asyncio.Future[None]") -> bool:
     reader, writer = await asyncio.open_connection("127.0.0.1", home.port)
-    writer.write(_request(home.port, "/api/events", f"Cookie: {home.cookie}\r\n"))
+    writer.write(_request(home.port, "/api/events", f"Cookie: {cookie}\r\n"))
     try:
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)
         if not head.startswith(b"HTTP/1.1 200"):

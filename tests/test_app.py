@@ -24,7 +24,7 @@ def test_a_new_workspace_is_well(workspace: Workspace, clock: MovableClock) -> N
 
 def test_every_check_that_is_not_green_says_what_to_do(workspace: Workspace, clock: MovableClock) -> None:
     workspace.soul.write_text("nothing")
-    workspace.settings.write_text("[models.main]\nurl = 'http://127.0.0.1:1/v1'\n[disk]\nneed_free_mb = 999999999\n")
+    workspace.settings.write_text("[models.main]\nurl = 'http://127.0.0.1:1/v1'\n[disk]\nneed_free_mb = 99999999\n")
     clock.move(timedelta(days=-400))
     found = examine(workspace, clock)
     for name in ("constitution", "disk", "model", "clock"):

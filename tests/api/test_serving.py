@@ -1,5 +1,6 @@
 """What a client gets, from a daemon in a thread, with turns that go as the test says."""
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ import pytest
 
 from api.standin import Running, StandIn, Turn, answered, exchange, raw, running, said, until
 from metnos.api import wire
+from metnos.api.serving import Slots
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.errors import MetnosError, ModelError, UsageError
@@ -274,3 +276,34 @@ def test_a_client_that_never_says_anything_disturbs_nobody(daemon: Running, tmp_
         half.write(b'{"v": 1, "op"')
         half.flush()
         assert list(daemon.client.ask("hello", cwd=tmp_path))
+
+
+def test_who_waits_for_an_answer_holds_no_slot(daemon: Running, turns: StandIn, tmp_path: Path) -> None:
+    with contextlib.ExitStack() as held:
+        files = [held.enter_context(raw(daemon.workspace)) for _ in range(4)]
+        asked = [exchange(each, wire.pack(wire.request("ask", text="twice", cwd="/"))) for each in files]
+        assert list(daemon.client.ask("hello", cwd=tmp_path))[-1] == Answered(
+            "T4", "done", f"you said hello in {tmp_path}"
+        )
+        until(lambda: daemon.client.status()["turns"] == 0)
+        said_yes = exchange(files[0], wire.pack({"answer": "yes", "question": asked[0]["question"]}))
+        assert said_yes["number"] == 2  # it goes on when its answer has come
+    until(lambda: turns.ended.count("twice cancelled") == 4)
+    assert daemon.client.status()["turns"] == 0
+
+
+def test_a_slot_is_waited_for_after_the_answer_unless_the_turn_is_over() -> None:
+    slots, over = Slots(1), threading.Event()
+    assert slots.take(0)
+    with slots.lent(over.is_set):
+        assert slots.running == 0
+        assert slots.take(0)  # somebody else's
+        threading.Timer(0.3, slots.give_back).start()
+    assert slots.running == 1
+    with slots.lent(over.is_set):
+        assert slots.take(0)
+        over.set()
+    assert slots.running == 2  # one too many, for as long as it takes to end
+    slots.give_back()
+    slots.give_back()
+    assert slots.running == 0

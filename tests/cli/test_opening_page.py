@@ -2,6 +2,7 @@
 
 import json
 import time
+import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,10 @@ import httpcore
 import pytest
 
 from metnos.api.client import connect
+from metnos.app import App
+from metnos.cli import Choice, opening_page
 from metnos.core.workspace import Workspace
+from metnos.law.principal import Channel
 from support import metnos
 
 pytestmark = pytest.mark.slow
@@ -89,3 +93,38 @@ def test_a_page_that_is_switched_off_is_said(stopped: Workspace) -> None:
 
 def test_it_is_found_from_anywhere(stopped: Workspace, tmp_path: Path) -> None:
     assert opened(stopped, "--no-browser").strip().splitlines()[-1].startswith("http://127.0.0.1:")
+
+
+def test_the_link_is_in_no_command_line(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened_: list[str] = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(webbrowser, "open", lambda url: not opened_.append(url))
+    link = "http://127.0.0.1:8674/enter?key=SECRET"
+    first = opening_page._show(workspace, link)
+    assert first is not None
+    assert opened_ == [first.as_uri()]
+    assert "SECRET" not in opened_[0]
+    assert first.parent == workspace.run
+    assert (first.stat().st_mode & 0o077, first.parent.stat().st_mode & 0o077) == (0, 0)
+    page = first.read_text()
+    assert f'http-equiv="refresh" content="0;url={link}"' in page
+    assert 'name="referrer" content="no-referrer"' in page
+    second = opening_page._show(workspace, link)
+    assert (first.exists(), second is not None and second.exists()) == (False, True)  # the next one sweeps up
+    monkeypatch.setattr(webbrowser, "open", lambda url: False)
+    assert opening_page._show(workspace, link) is None
+    monkeypatch.delenv("DISPLAY")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    assert opening_page._show(workspace, link) is None
+    assert list(workspace.run.glob("open-*")) == []
+
+
+def test_a_link_that_was_used_is_known(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening_page, "_USED_S", 0.0)
+    choice = Choice(str(workspace.root))
+    code = opening_page._code(choice)
+    assert not opening_page._is_used(choice, code)
+    app = App.open(workspace)
+    app.pairing.redeem(code, Channel.WEB)
+    app.close()
+    assert opening_page._is_used(choice, code)

@@ -75,6 +75,8 @@ def test_a_year_at_most(court: Court, days: float) -> None:
     ("executor", "capability", "target"),
     [
         ("", READ, "/a"), ("Find Files", READ, "/a"), ("**", READ, "/a"),
+        ("*", READ, "/a/*.txt"), ("*", READ, "/a/*/b"), ("*", READ, "/a/**/b"), ("*", READ, "/a*"),
+        ("*", READ, "/a/***"),
         ("*", READ, ""), ("*", READ, "a"), ("*", READ, "~"), ("*", READ, "/a\0b"),
         ("*", READ, "/home/owner/.ssh"), ("*", WRITING, "/etc/x"), ("*", READ, "/home/owner/.ssh/../.ssh/x"),
         ("*", HTTP, "*"), ("*", HTTP, "*.org"), ("*", HTTP, ""), ("*", HTTP, "a b"), ("*", HTTP, "169.254.169.254"),
@@ -85,6 +87,15 @@ def test_what_no_grant_can_be_for(court: Court, executor: str, capability: Capab
     with pytest.raises(MetnosError):
         give(court, executor, capability, target)
     assert court.grants.active() == []
+
+
+@pytest.mark.parametrize("target", ["/home/owner/**", "/home/owner/*", "/home/owner/", "/home/owner//**"])
+def test_stars_behind_a_folder_mean_the_folder(court: Court, clock: MovableClock, target: str) -> None:
+    made = give(court, "*", WRITING, target)
+    assert made.target == "/home/owner"
+    assert court.grants.covers(WRITE, "x", clock.now()) == made
+    with pytest.raises(ForbiddenPath):
+        give(court, "*", READ, "/home/owner/.ssh/**")
 
 
 def test_a_link_to_a_forbidden_place_is_seen_through(court: Court, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from metnos.core.errors import MetnosError, Refused, UsageError
 from metnos.core.workspace import Workspace
 from metnos.law.audit_log import backwards
 from metnos.law.pairing import Device, Pairing
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel
 
 WEB, API, TELEGRAM = Channel.WEB, Channel.API, Channel.TELEGRAM
 FULL, SUPERVISED, LOOK = Autonomy.FULL, Autonomy.SUPERVISED, Autonomy.READ_ONLY
@@ -115,7 +115,7 @@ def _kept(pairing: Pairing) -> None:
 
 
 def test_nobody_gives_more_than_they_have_and_strangers_give_nothing(pairing: Pairing) -> None:
-    modest = Principal(WEB, "phone", SUPERVISED)
+    modest = pairing.redeem(pairing.offer(WEB, SUPERVISED, 10, OWNER), WEB)[0].principal
     with pytest.raises(Refused, match="cannot give full"):
         pairing.offer(WEB, FULL, 10, modest)
     assert pairing.offer(WEB, SUPERVISED, 10, modest)
@@ -146,6 +146,48 @@ def test_a_device_ends_at_its_time_and_whenever_the_owner_says(pairing: Pairing,
         pairing.revoke(first.id, OWNER)
     with pytest.raises(UsageError):
         pairing.revoke("", OWNER)
+
+
+def test_a_code_is_worth_nothing_without_who_made_it(pairing: Pairing, clock: MovableClock) -> None:
+    maker, _ = pairing.redeem(pairing.offer(WEB, SUPERVISED, 10, OWNER, days=0.02), WEB)
+    voided, late = (pairing.offer(WEB, SUPERVISED, 60, maker.principal, days=365) for _ in range(2))
+    clock.move(timedelta(minutes=40))  # its own time is over
+    with pytest.raises(Refused, match="not valid"):
+        pairing.redeem(late, WEB)
+    with pytest.raises(Refused, match="not let in any more"):
+        pairing.offer(WEB, LOOK, 10, maker.principal)
+    clock.move(timedelta(minutes=-30))
+    assert pairing.waits(voided)
+    pairing.revoke(maker.id, OWNER)
+    assert not pairing.waits(voided)
+    with pytest.raises(Refused, match="not valid"):
+        pairing.redeem(voided, WEB)
+
+
+def test_a_maker_that_was_replaced_is_not_let_in_any_more(pairing: Pairing) -> None:
+    first, _ = pairing.redeem(pairing.offer(TELEGRAM, FULL, 10, OWNER), TELEGRAM, "tg:42")
+    code = pairing.offer(WEB, FULL, 10, first.principal)
+    pairing.redeem(pairing.offer(TELEGRAM, LOOK, 10, OWNER), TELEGRAM, "tg:42")
+    with pytest.raises(Refused, match="not valid"):
+        pairing.redeem(code, WEB)
+
+
+def test_nobody_lets_others_in_for_longer_than_themselves(pairing: Pairing) -> None:
+    maker, _ = pairing.redeem(pairing.offer(WEB, FULL, 10, OWNER, days=2), WEB)
+    longer, _ = pairing.redeem(pairing.offer(WEB, FULL, 10, maker.principal, days=365), WEB)
+    shorter, _ = pairing.redeem(pairing.offer(WEB, FULL, 10, maker.principal, days=1), WEB)
+    assert (longer.expires, shorter.expires < maker.expires) == (maker.expires, True)
+
+
+def test_who_ends_a_device_has_its_level_or_is_it(pairing: Pairing) -> None:
+    high, low, look = (pairing.redeem(pairing.offer(WEB, each, 10, OWNER), WEB)[0] for each in (FULL, SUPERVISED, LOOK))
+    with pytest.raises(Refused, match="cannot end a device with the level full") as caught:
+        pairing.revoke(high.id, low.principal)
+    assert "metnos device revoke" in caught.value.fix
+    pairing.revoke(look.id, low.principal)
+    pairing.revoke(low.id, low.principal)
+    pairing.revoke(high.id, high.principal)
+    assert pairing.devices() == []
 
 
 def test_who_is_paired_again_has_the_new_level_only(pairing: Pairing) -> None:

@@ -2,12 +2,14 @@
 
 Rules: whatever a client sends, it gets a clear answer and the daemon goes on; a client that goes away cancels its turn
 at the next event; a question that gets no answer in time stays in the inbox. Everybody who gets this far is the owner
-at a terminal: the socket lets no other account in. A yes counts for the question that was last asked and no other.
+at a terminal: the socket lets no other account in. A yes counts for the question that was last asked and no other. A
+turn that waits for a person holds no slot: whoever does not answer keeps nobody else waiting.
 """
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +88,22 @@ class Slots:
         with self._free:
             self.running -= 1
             self._free.notify()
+
+    @contextlib.contextmanager
+    def lent(self, over: Callable[[], bool]) -> Iterator[None]:
+        """Give a slot back while a person thinks, and wait for one again afterwards.
+
+        A turn that is ``over`` does not wait: all it has to do is to end, and it gives back what it counts for.
+        """
+        self.give_back()
+        try:
+            yield
+        finally:
+            while not self.take(_LOOK_S):
+                if over():
+                    with self._free:
+                        self.running += 1
+                    break
 
 
 def serve(line: Line, counter: Counter) -> None:
@@ -194,7 +212,8 @@ def _run(line: Line, house: House, request: Request, counter: Counter) -> None:
             extra = {"question": asked} if isinstance(event, Wanted) else {}
             line.send(wire.from_event(event) | extra)
             if isinstance(event, Wanted):
-                answer = _answer_to(line, asked, house.prompt_s, counter)
+                with counter.slots.lent(lambda: line.hung_up() or counter.stopping.rung):
+                    answer = _answer_to(line, asked, house.prompt_s, counter)
             elif line.hung_up() and not isinstance(event, Answered):
                 raise Gone
     except StopIteration:

@@ -2,8 +2,10 @@
 
 Rules: where a key is kept is told by its kind only (``file:…``), because people put the key itself there by mistake.
 What could open the house from elsewhere is changed at the terminal and nowhere else: which programs are run, who may
-come in, and where requests and memories go, unless that is at home and no key would go along. A level is never raised
-beyond that of whoever raises it.
+come in, and where requests and memories go, unless that is at home and no key would go along. What an address brings
+along that could be a secret is not shown. A level is never raised beyond that of whoever raises it. What protects the
+owner from what happens in their name (how much may be done, spent and made, what is kept and backed up, how long one is
+asked) is changed with the level full: whoever is only to act with a yes must not take the fence down first.
 """
 
 from dataclasses import dataclass
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 # Programs that are run, doors and their names, ways out of the house, and places that are written to.
 _AT_TERMINAL = ("sandbox.bwrap", "web.", "mcp.", "telegram.", "otel.", "backup.folder", "embed.folder", "memory.engine")
 _LEVEL = "policy.autonomy"
+# Quotas, budgets, what can be taken back and looked up later, and by whom it is done.
+_FENCES = (
+    "policy.", "executors.", "selection.", "sandbox.", "synt.", "disk.", "night.", "audit.", "store.", "memory.keep",
+    "memory.think", "turn.steps", "turn.prompt_s", "fastpath.wrong_share", "fastpath.check_every", "models.retries",
+    "models.turn_",
+)  # fmt: skip
 _KEYS = (".key", ".token")
 _URL = ".url"
 _PROVIDER, _ELSEWHERE = ".provider", "anthropic"
@@ -61,6 +69,11 @@ def change(app: "App", name: str, text: str, by: Principal) -> Any:
         raise Refused(
             f"{by} has the level {by.level} and cannot allow more", fix=f"Type: metnos config set {name} {text}"
         )
+    if is_fence(name) and name != _LEVEL and by.level is not Autonomy.FULL:
+        raise Refused(
+            f"`{name}` protects you, and {by} has the level {by.level}",
+            fix=f"Use a device with the level full, or type: metnos config set {name} VALUE",
+        )
     return shown(name, app.set_setting(name, text))
 
 
@@ -73,6 +86,10 @@ def value_of(sheet_: Any, name: str) -> Any:
 
 def at_terminal_only(name: str) -> bool:
     return name.startswith(_AT_TERMINAL) or name.endswith(_KEYS)
+
+
+def is_fence(name: str) -> bool:
+    return name.startswith(_FENCES)
 
 
 def _leads_out(app: "App", name: str, text: str) -> bool:
@@ -89,6 +106,8 @@ def shown(name: str, value: Any) -> Any:
     """A value as it may be shown."""
     if name.endswith(_KEYS) and isinstance(value, str) and value:
         return f"{value.partition(':')[0]}:…"
+    if isinstance(value, str) and "://" in value and any(each in value for each in "?#@"):
+        return address.shown(value)
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -1,14 +1,19 @@
 """``metnos open``: the web page, from nothing to a link.
 
 Rules: makes the workspace if there is none, starts the daemon in the background if none runs, and prints a link that is
-good once and for some minutes. Whoever follows it is signed in as the owner. What the daemon says goes into a file of
-the workspace; if it does not come up, its last words are shown.
+good once and for some minutes. Whoever follows it is signed in as the owner, so it is in no command line, where every
+account of the machine could read it: the browser gets a file that only this account can read, and that leads on. The
+file goes when it was used, or at the next time. What the daemon says goes into a file of the workspace; if it does not
+come up, its last words are shown.
 """
 
+import html
 import os
+import secrets
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import click
 
@@ -17,6 +22,7 @@ from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.home import first_screen
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json
+from metnos.core import files
 from metnos.core.errors import DaemonError
 from metnos.core.settings import variable
 from metnos.core.workspace import Workspace
@@ -28,6 +34,11 @@ _WAIT_S = 60.0
 _LOOK_S = 0.1
 _LAST_WORDS = 12  # lines
 _NAME = "browser at the terminal"
+_USED_S = 5.0  # so long it is watched whether a browser takes the link
+_LEADING = "open-*.html"
+_PAGE = """<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Metnos</title>
+<meta http-equiv="refresh" content="0;url={link}"><p><a href="{link}" rel="noreferrer">Metnos</a></p>
+"""
 
 
 @click.command(name="open")
@@ -49,15 +60,19 @@ def open_(choice: Choice, no_start: bool, no_browser: bool, as_json: bool) -> in
         if no_start:
             raise DaemonError("Metnos does not run", fix="Start it: metnos open")
         address = _start(workspace, quiet=as_json)
-    link = f"{address}/enter?key={_code(choice)}"
+    code = _code(choice)
+    link = f"{address}/enter?key={code}"
     if as_json:
         print_json({"link": link, "address": address, "minutes": _MINUTES})
         return FINE
     click.echo(f"Metnos {__version__} runs in the background; `metnos serve --stop` ends it.")
-    shown = not no_browser and _show(link)
-    click.echo("Your browser opens it. If it does not, follow this link:" if shown else "Follow this link:")
+    leading = None if no_browser else _show(workspace, link)
+    said = "Your browser opens it. If it does not, or cannot read the file, follow this link:"
+    click.echo(said if leading else "Follow this link:")
     click.echo(f"(it signs one browser in, once, within {_MINUTES:.0f} minutes)\n")
     click.secho(link, fg="cyan", bold=True)
+    if leading is not None and _is_used(choice, code):
+        leading.unlink(missing_ok=True)
     return FINE
 
 
@@ -114,10 +129,32 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _show(link: str) -> bool:
-    """Open the link in a browser, where there is a screen; whether one was opened."""
+def _show(workspace: Workspace, link: str) -> Path | None:
+    """Open the link in a browser, where there is a screen; the file that leads there, if one was opened."""
+    for old in workspace.run.glob(_LEADING):
+        old.unlink(missing_ok=True)
     if not (variable("DISPLAY") or variable("WAYLAND_DISPLAY")):
-        return False
+        return None
     import webbrowser  # only where there is a screen
 
-    return webbrowser.open(link)
+    leading = workspace.run / _LEADING.replace("*", secrets.token_hex(8))
+    files.private_folder(workspace.run)
+    files.create(leading, _PAGE.format(link=html.escape(link)).encode(), mode=files.PRIVATE_FILE)
+    if webbrowser.open(leading.as_uri()):
+        return leading
+    leading.unlink(missing_ok=True)
+    return None
+
+
+def _is_used(choice: Choice, code: str) -> bool:
+    """Whether a browser takes the link now; one that starts slowly still finds the file."""
+    app = open_app(choice)
+    try:
+        deadline = time.monotonic() + _USED_S
+        while app.pairing.waits(code):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_LOOK_S)
+        return True
+    finally:
+        app.close()

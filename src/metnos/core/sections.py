@@ -33,10 +33,10 @@ class BackupSettings(Section):
 
 
 class DiskSettings(Section):
-    warn_free_mb: Annotated[int, Field(ge=0)] = Field(
+    warn_free_mb: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
         1024, description="Below this many free megabytes `metnos doctor` turns yellow."
     )
-    need_free_mb: Annotated[int, Field(ge=0)] = Field(
+    need_free_mb: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
         100, description="Below this many free megabytes `metnos doctor` turns red."
     )
 
@@ -65,13 +65,19 @@ class ExecutorSettings(Section):
     ram_mb: Annotated[int, Field(ge=64, le=16_384)] = Field(256, description="Memory that one call may use, in MB.")
     wall_s: Annotated[float, Field(gt=0, le=3600)] = Field(30.0, description="How long one call may take, in seconds.")
     output_mb: Annotated[int, Field(ge=1, le=256)] = Field(8, description="How large one reply may be, in MB.")
-    writes: Annotated[int, Field(ge=0)] = Field(1000, description="How many changes one executor may make in a day.")
-    write_mb: Annotated[int, Field(ge=0)] = Field(1024, description="How much one executor may write in a day, in MB.")
+    writes: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        1000, description="How many changes one executor may make in a day."
+    )
+    write_mb: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
+        1024, description="How much one executor may write in a day, in MB."
+    )
     strikes: Annotated[int, Field(ge=1, le=100)] = Field(
         3, description="After how many faults of its own within 24 hours an executor is quarantined."
     )
-    births: Annotated[int, Field(ge=0)] = Field(3, description="How many new executors may become active in a day.")
-    active: Annotated[int, Field(ge=0)] = Field(
+    births: Annotated[int, Field(ge=0, le=100)] = Field(
+        3, description="How many new executors may become active in a day."
+    )
+    active: Annotated[int, Field(ge=0, le=1000)] = Field(
         20, description="How many executors that are not built in may be active."
     )
     warm: Annotated[int, Field(ge=0, le=16)] = Field(
@@ -165,10 +171,10 @@ class ContextSettings(Section):
 
 
 class SyntSettings(Section):
-    tokens: Annotated[int, Field(ge=0)] = Field(
+    tokens: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
         60_000, description="How many tokens of a language model one new executor may cost, repairs included."
     )
-    usd: Annotated[float, Field(ge=0)] = Field(0.50, description="How much money one new executor may cost.")
+    usd: Annotated[float, Field(ge=0, le=1000)] = Field(0.50, description="How much money one new executor may cost.")
     in_turns: bool = Field(
         True,
         description="Whether a request that no executor fits ends with the offer to make one, where there is a language"

@@ -63,10 +63,10 @@ class ModelsSettings(Section):
         default_factory=ModelSettings, description="A great one for hard questions. If none is set: `main`."
     )
     retries: Annotated[int, Field(ge=0, le=10)] = Field(2, description="How often a call that failed is tried again.")
-    turn_tokens: Annotated[int, Field(ge=0)] = Field(
+    turn_tokens: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
         60_000, description="How many tokens one turn may use; no call is begun that could go beyond."
     )
-    turn_usd: Annotated[float, Field(ge=0, le=1e6)] = Field(
+    turn_usd: Annotated[float, Field(ge=0, le=1000)] = Field(
         0.50, description="How many dollars one turn may cost; no call is begun that could go beyond."
     )
 

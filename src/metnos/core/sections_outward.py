@@ -13,7 +13,7 @@ _ADDRESS = r"https?://[^\s/?#@]+(/[^\s@]*)?"
 class WebSettings(Section):
     enabled: bool = Field(True, description="Whether the daemon serves the web page and the HTTP API.")
     host: Annotated[str, Field(min_length=1, max_length=255)] = Field(
-        "127.0.0.1", description="The address to listen at. Anything but this machine needs TLS or a proxy with TLS."
+        "127.0.0.1", description="The address to listen at. Anything but this machine needs a certificate."
     )
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
         8674, description="The port. If it is taken, another one is used. 0: any that is free."
@@ -27,10 +27,10 @@ class WebSettings(Section):
     session_days: Annotated[float, Field(gt=0, le=365)] = Field(
         30.0, description="For how many days a browser that opened a one-time link stays signed in."
     )
-    reads_per_s: Annotated[float, Field(gt=0)] = Field(
+    reads_per_s: Annotated[float, Field(gt=0, le=1_000_000)] = Field(
         200.0, description="How many pages and answers one device may ask for in a second."
     )
-    writes_per_s: Annotated[float, Field(gt=0)] = Field(
+    writes_per_s: Annotated[float, Field(gt=0, le=1_000_000)] = Field(
         10.0, description="How many changes one device may ask for in a second."
     )
 

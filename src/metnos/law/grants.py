@@ -173,7 +173,7 @@ def _checked_target(capability: Capability, target: str) -> str:
     if capability in PATHS or capability is Capability.SHELL_EXEC:
         if not target.startswith("/"):
             raise UsageError(f"{target!r} is no whole path", fix="Name it from / on.")
-        path = canonical_path(target, cwd=Path("/"), home=Path("/"))
+        path = canonical_path(_folder(target) if capability in PATHS else target, cwd=Path("/"), home=Path("/"))
         refuse_forbidden(path, Access.WRITE if capability is Capability.FS_WRITE else Access.READ)
         return str(path)
     if capability is Capability.NET_HTTP:
@@ -187,6 +187,17 @@ def _checked_target(capability: Capability, target: str) -> str:
     if not target.strip():
         raise UsageError("a grant needs a target", fix="Say what it is for.")
     return target
+
+
+def _folder(target: str) -> str:
+    """A path without the stars that people put behind a folder: a grant is for all below it anyway."""
+    bare = next((target.removesuffix(end) for end in ("/**", "/*") if target.endswith(end)), target) or "/"
+    if "*" in bare:
+        raise UsageError(
+            f"{target!r} is a pattern, and a grant is for one file, or for a folder and all below it",
+            fix="Name the folder itself, such as /home/me/Downloads.",
+        )
+    return bare
 
 
 def _entry(kind: str, grant: Grant, by: Principal) -> Entry:

@@ -5,8 +5,10 @@ the agent's key, for one channel, with a level, for minutes, and good for one ti
 such a code. A browser or a program then holds a secret, of which only the digest is kept here; a messenger vouches for
 its senders itself.
 
-Rules: a code gives no more than its maker has; of any number who redeem one code at once, one gets in; a device ends at
-its time, and can be ended at any moment. Only digests of codes and secrets are stored, and neither reaches the audit.
+Rules: a code gives no more than its maker has, neither in level nor in time, and is worth nothing when its maker is not
+let in any more; of any number who redeem one code at once, one gets in; a device ends at its time, and can be ended at
+any moment, by itself or by whoever has no lower level. Only digests of codes and secrets are stored, and neither
+reaches the audit. Does not guarantee that whoever a device let in goes with it: the list shows them.
 """
 
 import base64
@@ -59,6 +61,10 @@ MIGRATIONS = (
             ) STRICT""",
             "CREATE UNIQUE INDEX devices_one_sender ON devices (channel, sender) WHERE revoked IS NULL",
         ),
+    ),
+    Migration(
+        "0006_makers_of_codes",  # the id of the device that made a code; none if that was the terminal
+        ("ALTER TABLE pairing_codes ADD COLUMN maker TEXT",),
     ),
 )
 
@@ -115,8 +121,12 @@ class Pairing:
         name: str = "",
         days: float = MAX_DAYS,
     ) -> str:
-        """Make a code. Whoever redeems it in time has that level on that channel, for so many days."""
+        """Make a code. Whoever redeems it in time has that level on that channel, for so many days.
+
+        If a device makes it, then not for longer than that device itself is let in.
+        """
         _refuse_wrong(by, channel, level, minutes, days)
+        maker = self._maker(by)
         now = self._clock.now()
         nonce = secrets.token_bytes(_NONCE)
         signature = bytes.fromhex(self._signer.sign(_PURPOSE, nonce))
@@ -126,9 +136,9 @@ class Pairing:
             # Codes that came to nothing are of no use to anybody.
             tx.execute("DELETE FROM pairing_codes WHERE expires <= ? OR used IS NOT NULL", (to_text(now),))
             tx.execute(
-                "INSERT INTO pairing_codes (digest, channel, level, name, days, created, expires)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*row, to_text(now + timedelta(minutes=minutes))),
+                "INSERT INTO pairing_codes (digest, channel, level, name, days, created, expires, maker)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (*row, to_text(now + timedelta(minutes=minutes)), maker),
             )
         return base64.urlsafe_b64encode(nonce + signature).rstrip(b"=").decode()
 
@@ -141,13 +151,14 @@ class Pairing:
         now = self._clock.now()
         with self._db.write() as tx:
             row = tx.first(
-                "SELECT level, name, days FROM pairing_codes WHERE digest = ? AND channel = ? AND used IS NULL"
+                "SELECT level, name, days, maker FROM pairing_codes WHERE digest = ? AND channel = ? AND used IS NULL"
                 " AND created <= ? AND expires > ?",
                 (sha256_hex(nonce), channel, to_text(now + timedelta(minutes=5)), to_text(now)),
             )
-            if row is None:
+            until = None if row is None else self._until(now, *row[2:])
+            if row is None or until is None:
                 raise Refused(_NO_CODE, fix="Make another: metnos device pair")
-            level, offered, days = row
+            level, offered, _, _ = row
             tx.execute("UPDATE pairing_codes SET used = ? WHERE digest = ?", (to_text(now), sha256_hex(nonce)))
             key = self._ids()
             secret = "" if sender else secrets.token_urlsafe(32)
@@ -159,17 +170,21 @@ class Pairing:
                 (to_text(now), channel, who),
             )
             self._audit.append(Entry(PAIRED, {"device": key, "channel": channel, "sender": who, "level": level}))
-            until = to_text(now + timedelta(days=days))
             tx.execute(
                 "INSERT INTO devices (id, channel, sender, name, level, secret, created, expires, seen)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (key, channel, who, _name(name) or offered, level, sha256_hex(secret.encode()) if secret else None,
-                 to_text(now), until, to_text(now)),
+                 to_text(now), to_text(until), to_text(now)),
             )  # fmt: skip
             found = tx.first(f"SELECT {_COLUMNS} FROM devices WHERE id = ?", (key,))  # noqa: S608 -- constants
         if found is None:
             raise Refused(_NO_CODE)
         return _device(found), secret
+
+    def waits(self, code: str) -> bool:
+        """Whether nobody has brought this code yet."""
+        digest = sha256_hex(self._nonce(code))
+        return self._db.first("SELECT 1 FROM pairing_codes WHERE digest = ? AND used IS NULL", (digest,)) is not None
 
     # -- knowing again
 
@@ -197,18 +212,20 @@ class Pairing:
         return [each for each in map(_device, rows) if each.is_active(now)]
 
     def revoke(self, part: str, by: Principal) -> Device:
-        """End a device now; the last letters of its id are enough."""
+        """End a device now, and with it the codes that it made; the last letters of its id are enough."""
         _refuse_stranger(by)
         found = [each for each in self.devices() if part and each.id.endswith(part.upper())]
         if len(found) != 1:
             raise UsageError(
                 f"{'more than one' if found else 'no'} device has an id like {part!r}", fix="See: metnos device list"
             )
+        _refuse_higher(by, found[0])
         with self._db.write() as tx:
             names = {"device": found[0].id, "channel": found[0].channel, "by": str(by)}
             self._audit.append(Entry(REVOKED, names))
             now = to_text(self._clock.now())
             tx.execute("UPDATE devices SET revoked = ?, secret = NULL WHERE id = ?", (now, found[0].id))
+            tx.execute("DELETE FROM pairing_codes WHERE maker = ?", (found[0].id,))
         return found[0]
 
     # -- inside
@@ -223,6 +240,23 @@ class Pairing:
         if len(signature) != _SIGNATURE or not verify(self._signer.public, _PURPOSE, nonce, signature.hex()):
             raise Refused(_NO_CODE, fix="Make one: metnos device pair")
         return nonce
+
+    def _maker(self, by: Principal) -> str | None:
+        """The device that makes a code; none for the terminal."""
+        if by.channel is Channel.TERMINAL:
+            return None
+        device = self.device(by.channel, by.sender)
+        if device is None:
+            raise Refused(f"{by} is not let in any more", fix="Do it at the terminal: metnos device pair")
+        return device.id
+
+    def _until(self, now: datetime, days: float, maker: str | None) -> datetime | None:
+        """When a device that comes in now has to go; none if it cannot come in."""
+        wanted = now + timedelta(days=days)
+        if maker is None:
+            return wanted
+        device = self._one("id = ?", (maker,))
+        return None if device is None else min(wanted, device.expires)
 
     def _one(self, where: str, values: tuple[str, ...]) -> Device | None:
         row = self._db.first(f"SELECT {_COLUMNS} FROM devices WHERE {where}", values)  # noqa: S608 -- constants
@@ -248,6 +282,15 @@ def _refuse_wrong(by: Principal, channel: Channel, level: Autonomy, minutes: flo
 def _refuse_stranger(by: Principal) -> None:
     if not by.may_answer:
         raise Refused(f"{by} cannot let devices in or out", fix="Do it at the terminal or on the web page.")
+
+
+def _refuse_higher(by: Principal, device: Device) -> None:
+    itself = (by.channel, by.sender) == (device.channel, device.sender)
+    if not itself and lower(by.level, device.level) is not device.level:
+        raise Refused(
+            f"{by} has the level {by.level} and cannot end a device with the level {device.level}",
+            fix=f"Do it at the terminal: metnos device revoke {device.id[-6:]}",
+        )
 
 
 def _name(text: str) -> str:

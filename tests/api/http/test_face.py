@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from metnos.api.http import guard, patience
+from metnos.api.http import exchange, patience
 from metnos.api.http.face import HttpFace, is_loopback, refuse_bare
 from metnos.api.http.guard import LIMITS, Guard
 from metnos.core.errors import SettingsError
@@ -103,7 +103,7 @@ def test_a_head_that_is_too_large_is_cut_off(face: HttpFace) -> None:
 
 
 def test_a_body_that_comes_byte_by_byte_is_given_up(monkeypatch: pytest.MonkeyPatch, opened: Any) -> None:
-    monkeypatch.setattr(guard, "_BODY_S", 0.3)
+    monkeypatch.setattr(exchange, "BODY_S", 0.3)
     face = HttpFace(WebSettings(port=0), lambda _: None)
     face.listen()
     face.start(Guard(hello, lambda: opened.pairing, lambda: face.place, LIMITS))
@@ -131,17 +131,41 @@ def test_elsewhere_than_here_only_with_an_encrypted_way() -> None:
     for host in ("0.0.0.0", "192.168.1.2", "::", "metnos.home"):
         with pytest.raises(SettingsError, match="listen in"):
             refuse_bare(WebSettings(host=host))
-        refuse_bare(WebSettings(host=host, behind_proxy=True))
+        with pytest.raises(SettingsError, match="get past the proxy"):
+            refuse_bare(WebSettings(host=host, behind_proxy=True))
         refuse_bare(WebSettings(host=host, tls_certificate="a", tls_key="b"))
+    refuse_bare(WebSettings(behind_proxy=True))
     with pytest.raises(SettingsError, match="go together"):
         refuse_bare(WebSettings(tls_certificate="a"))
     assert all(map(is_loopback, ("127.0.0.1", "127.8.9.1", "::1", "localhost")))
 
 
 def test_an_address_that_is_not_ours_is_said_clearly() -> None:
-    face = HttpFace(WebSettings(host="192.0.2.1", behind_proxy=True), lambda _: None)
+    face = HttpFace(WebSettings(host="192.0.2.1", tls_certificate="a", tls_key="b"), lambda _: None)
     with pytest.raises(SettingsError, match="nothing can listen at"):
         face.listen()
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        ({}, "http://127.0.0.1:8674"),
+        ({"hosts": ("metnos.home",)}, "http://127.0.0.1:8674"),
+        ({"host": "::1"}, "http://127.0.0.1:8674"),
+        ({"behind_proxy": True}, "http://127.0.0.1:8674"),
+        ({"behind_proxy": True, "hosts": ("metnos.example.org",)}, "https://metnos.example.org"),
+        ({"behind_proxy": True, "hosts": ("metnos.home:8443", "other")}, "https://metnos.home:8443"),
+        ({"host": "0.0.0.0", "tls": True}, "https://127.0.0.1:8674"),
+        ({"host": "0.0.0.0", "tls": True, "hosts": ("metnos.home",)}, "https://metnos.home:8674"),
+        ({"host": "192.0.2.1", "tls": True}, "https://192.0.2.1:8674"),
+        ({"host": "::", "tls": True, "hosts": ("metnos.home:9000",)}, "https://metnos.home:9000"),
+    ],
+)
+def test_the_address_is_one_that_a_browser_can_use(settings: dict[str, Any], address: str) -> None:
+    tls = {"tls_certificate": "a", "tls_key": "b"} if settings.pop("tls", False) else {}
+    face = HttpFace(WebSettings(**settings, **tls), lambda _: None)
+    assert face.address == address
+    assert address.partition("://")[2] in face.place.names
 
 
 def test_with_a_certificate_the_way_is_encrypted(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ async def first(events: AsyncIterator[object], count: int) -> list[object]:
 
 
 def test_two_hundred_listeners_hear_the_same_from_one_thread(served: Served) -> None:
-    watcher = Watcher(served.desk.lease, look_s=0.01)
+    watcher = Watcher(served.desk.lease, served.logged.append, look_s=0.01)
     notices = Notices(served.app.night_db, served.app.clock)
 
     async def everybody() -> set[str]:
@@ -52,7 +52,7 @@ def test_what_cannot_be_looked_at_now_is_looked_at_again(served: Served) -> None
             yield household
 
     async def listen() -> object:
-        events = Watcher(lease, look_s=0.01).follow()
+        events = Watcher(lease, served.logged.append, look_s=0.01).follow()
         try:
             return (await first(events, 1))[0]
         finally:
@@ -60,4 +60,29 @@ def test_what_cannot_be_looked_at_now_is_looked_at_again(served: Served) -> None
 
     assert asyncio.run(listen()) == (1, {"event": "changed", "waiting": 0, "unseen": 0})
     assert len(tries) >= 4
+    until(lambda: not looking())
+
+
+def test_a_mistake_while_looking_is_logged_once_and_the_next_look_is_made(served: Served) -> None:
+    tries = []
+
+    @contextlib.contextmanager
+    def lease():  # type: ignore[no-untyped-def]
+        tries.append(1)
+        if len(tries) < 5:
+            raise ZeroDivisionError("the owner's own words")
+        with served.desk.lease() as household:
+            yield household
+
+    async def listen() -> object:
+        events = Watcher(lease, served.logged.append, look_s=0.01).follow()
+        try:
+            return (await first(events, 1))[0]
+        finally:
+            await events.aclose()
+
+    assert asyncio.run(listen()) == (1, {"event": "changed", "waiting": 0, "unseen": 0})
+    assert [line for line in served.logged if "mistake" in line] == [
+        "a mistake in Metnos: ZeroDivisionError while looking for changes"
+    ]
     until(lambda: not looking())

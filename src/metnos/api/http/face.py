@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from metnos.api.http.guard import App as Asgi
-from metnos.api.http.guard_rules import Place
+from metnos.api.http.guard_rules import Place, has_port
 from metnos.core.errors import DaemonError, SettingsError
 from metnos.core.sections_outward import WebSettings
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 -- what it is told by, not where we listen
 _READY_S = 20.0
 
 
@@ -50,10 +51,16 @@ class HttpFace:
 
     @property
     def address(self) -> str:
-        """Where the page is, for somebody who sits at this machine."""
+        """Where the page is, for somebody who sits at this machine: by the name that its certificate is for."""
+        port = self.place.port
+        if self.secure and self._settings.hosts:
+            name = self._settings.hosts[0]
+            own_port = self._settings.behind_proxy or has_port(name)  # a proxy listens where the name says, else at 443
+            return f"https://{name}" if own_port else f"https://{name}:{port}"
         scheme = "https" if self._settings.tls_certificate else "http"
-        host = "127.0.0.1" if is_loopback(self._settings.host) else _written(self._settings.host)
-        return f"{scheme}://{host}:{self.place.port}"
+        host = self._settings.host
+        here = is_loopback(host) or host in _EVERYWHERE
+        return f"{scheme}://{'127.0.0.1' if here else _written(host)}:{port}"
 
     def listen(self) -> socket.socket:
         """Take the port, or another one if it is taken."""
@@ -119,11 +126,16 @@ def refuse_bare(settings: WebSettings) -> None:
     """Raise if others could listen in on the way."""
     if bool(settings.tls_certificate) != bool(settings.tls_key):
         raise SettingsError("web.tls_certificate and web.tls_key go together", fix="Set both, or none.")
-    if is_loopback(settings.host) or settings.tls_certificate or settings.behind_proxy:
+    if is_loopback(settings.host) or settings.tls_certificate:
         return
+    if settings.behind_proxy:
+        raise SettingsError(
+            f"web.host is {settings.host}, where others get past the proxy and could listen in",
+            fix="Set web.host to 127.0.0.1, where the proxy finds it, or set web.tls_certificate and web.tls_key too.",
+        )
     raise SettingsError(
         f"web.host is {settings.host}, where others could listen in",
-        fix="Set web.tls_certificate and web.tls_key, or put a proxy with TLS before it and set web.behind_proxy.",
+        fix="Set web.tls_certificate and web.tls_key, or set web.host to 127.0.0.1 and put a proxy with TLS before it.",
     )
 
 

@@ -10,11 +10,13 @@ Does not guarantee anything against another program of this very account, which 
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from metnos.api.http import guard_rules as rules
+from metnos.api.http.exchange import App, Exchange, Receive, Scope, Send, Streams
 from metnos.api.http.guard_rules import No, Place
 from metnos.api.http.inside import TOKEN, WHO
 from metnos.api.http.rate import Buckets, Rate
@@ -22,13 +24,13 @@ from metnos.core.errors import MetnosError
 from metnos.law.pairing import Device, Pairing
 from metnos.law.principal import Channel
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+__all__ = ["LIMITS", "App", "Guard", "Limits", "Receive", "Scope", "Send"]
 
-_BODY_S = 10.0  # for all of a request to arrive
 _LOCKED = "/locked"
+_BOUNCE = (
+    b'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><title>Metnos</title>'
+    b'<p><a href="/">Metnos</a></p>'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Limits:
     read: Rate
     write: Rate
     stranger: Rate
-    enter: Rate  # tries to get in
+    enter: Rate  # wrong links
 
 
 LIMITS = Limits(Rate(200, 400), Rate(10, 40), Rate(20, 100), Rate(0.2, 10))
@@ -60,6 +62,7 @@ class Guard:
         self._place = place
         self._read, self._write = Buckets(limits.read, now), Buckets(limits.write, now)
         self._stranger, self._enter = Buckets(limits.stranger, now), Buckets(limits.enter, now)
+        self._streams = Streams()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -73,7 +76,7 @@ class Guard:
         if no is not None:
             await _say(send, no)
         elif path == "/enter":
-            await self._let_in(scope, send)
+            await self._let_in(scope, send, headers)
         else:
             await self._known(scope, receive, send, headers)
 
@@ -91,11 +94,13 @@ class Guard:
             if self._pairing().is_stale(device):
                 await asyncio.to_thread(self._pairing().touch, device)
             scope[WHO], scope[TOKEN] = device.principal, rules.token_of(secret) if secret else ""
-        body = _Body(receive)
-        try:
-            await self._app(scope, body.receive, send)
-        except _Slow:
-            return  # whoever sends this slowly is not answered, and uvicorn closes the connection
+        still_in = partial(self._is_in, secret, program, path)
+        no = await Exchange(receive, send, self._streams, device, still_in).run(self._app, scope)
+        if no is not None:
+            await _say(send, no, close=no.closes)
+
+    def _is_in(self, secret: str, program: str, path: str) -> bool:
+        return self._device(secret, program, path) is not None
 
     def _device(self, secret: str, program: str, path: str) -> Device | None:
         """Who it is. A program's secret opens what programs use, and no page; beside one a cookie does not count."""
@@ -125,51 +130,29 @@ class Guard:
 
     # -- getting in
 
-    async def _let_in(self, scope: Scope, send: Send) -> None:
+    async def _let_in(self, scope: Scope, send: Send, headers: rules.Headers) -> None:
         """A one-time link: its code becomes a session, and the address bar forgets it."""
         if scope["method"] != "GET":
             await _say(send, No(405, "a link is opened, and nothing else"))
-            return
-        wait = self._enter.take(_from(scope))
-        if wait:
-            await _say(send, No(429, "too many tries", f"Come again in {max(1, round(wait))} s."))
             return
         query = bytes(scope.get("query_string", b""))[:1024].decode("ascii", "replace")
         code = query.removeprefix("key=") if query.startswith("key=") else ""
         try:
             device, secret = await asyncio.to_thread(self._pairing().redeem, code, Channel.WEB)
         except MetnosError:
-            await _redirect(send, "/locked?why=link")
+            # Only what was wrong counts: behind a proxy all come from one address, and a right code is nobody's guess.
+            wait = self._enter.take(_from(scope))
+            if wait:
+                await _say(send, No(429, "too many tries", f"Come again in {max(1, round(wait))} s."))
+            else:
+                await _redirect(send, "/locked?why=link")
             return
         seconds = int((device.expires - device.created).total_seconds())
-        await _redirect(send, "/", rules.set_cookie(secret, self._place(), seconds))
-
-
-class _Slow(Exception):
-    """A request did not arrive in time, or was longer than it said."""
-
-
-class _Body:
-    """Receives a request's body: not more than may be, and not for ever."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._size = 0
-        self._whole = False
-        self._until = time.monotonic() + _BODY_S
-
-    async def receive(self) -> MutableMapping[str, Any]:
-        if self._whole:
-            return await self._receive()  # waits for the client to go
-        try:
-            message = await asyncio.wait_for(self._receive(), max(0.01, self._until - time.monotonic()))
-        except TimeoutError as error:
-            raise _Slow from error
-        self._size += len(message.get("body", b""))
-        self._whole = not message.get("more_body", False)
-        if self._size > rules.LONGEST_BODY:
-            raise _Slow
-        return message
+        cookie = rules.set_cookie(secret, self._place(), seconds)
+        if rules.is_from_elsewhere(headers):
+            await _bounce(send, cookie)
+        else:
+            await _redirect(send, "/", cookie)
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:
@@ -197,11 +180,13 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _say(send: Send, no: No) -> None:
+async def _say(send: Send, no: No, *, close: bool = False) -> None:
     body = json.dumps({"error": {"type": "Refused", "what": no.what, "fix": no.fix}}).encode()
     kept = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if no.status == 429:
         kept.append((b"retry-after", b"1"))
+    if close:
+        kept.append((b"connection", b"close"))
     if no.status == 405:
         kept.append((b"allow", ", ".join(sorted(rules.METHODS)).encode()))
     await send({"type": "http.response.start", "status": no.status, "headers": kept})
@@ -214,3 +199,17 @@ async def _redirect(send: Send, target: str, cookie: str = "") -> None:
         kept.append((b"set-cookie", cookie.encode()))
     await send({"type": "http.response.start", "status": 303, "headers": kept})
     await send({"type": "http.response.body", "body": b""})
+
+
+async def _bounce(send: Send, cookie: str) -> None:
+    """What a browser gets that follows a link on a page elsewhere: a page of ours, from which it then comes to us.
+
+    A redirect would count as that other page's doing, and the browser would keep the cookie back.
+    """
+    kept = [
+        (b"content-type", b"text/html; charset=utf-8"),
+        (b"content-length", str(len(_BOUNCE)).encode()),
+        (b"set-cookie", cookie.encode()),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": kept})
+    await send({"type": "http.response.body", "body": _BOUNCE})

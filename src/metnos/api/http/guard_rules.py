@@ -48,7 +48,7 @@ class Place:
 
     @property
     def names(self) -> frozenset[str]:
-        ours = {name if _has_port(name) else f"{name}:{self.port}" for name in self.hosts}
+        ours = {name if has_port(name) else f"{name}:{self.port}" for name in self.hosts}
         standard = 443 if self.secure else 80
         bare = {name for name in self.hosts if self.port == standard or self.secure}
         return frozenset(ours | bare)
@@ -66,6 +66,11 @@ class No:
     status: int
     what: str
     fix: str = ""
+
+    @property
+    def closes(self) -> bool:
+        """Whether the connection ends with it: where the next request would begin cannot be known."""
+        return self.status in (408, 413)
 
 
 def refused_as_such(place: Place, method: str, path: str, query: bytes, headers: Headers) -> No | None:
@@ -89,8 +94,9 @@ def refused_as_such(place: Place, method: str, path: str, query: bytes, headers:
 
 def refused_from_page(place: Place, method: str, headers: Headers, token: str) -> No | None:
     """What is wrong with a request that a browser sends with its cookie."""
-    site = headers.get("sec-fetch-site", ("",))[0]
-    if site not in ("", "same-origin", "none"):
+    sites = headers.get("sec-fetch-site", ())
+    site = sites[0] if sites else ""
+    if len(sites) > 1 or site not in ("", "same-origin", "none"):
         return No(403, "another page sent this", "Open Metnos in a window of its own.")
     if method in SAFE:
         return None
@@ -103,6 +109,11 @@ def refused_from_page(place: Place, method: str, headers: Headers, token: str) -
     if not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
         return No(403, "the page is too old, or this is none of ours", "Load the page again.")
     return None
+
+
+def is_from_elsewhere(headers: Headers) -> bool:
+    """Whether a page that is none of ours led here, by the browser's own word."""
+    return any(each not in ("same-origin", "none") for each in headers.get("sec-fetch-site", ()))
 
 
 def refused_content(method: str, headers: Headers) -> No | None:
@@ -152,5 +163,5 @@ def set_cookie(secret: str, place: Place, seconds: int) -> str:
     return f"{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}"
 
 
-def _has_port(name: str) -> bool:
+def has_port(name: str) -> bool:
     return re.search(r":\d+$", name) is not None and not name.endswith("]")

@@ -1,7 +1,10 @@
 """The wire protocol of uvicorn with an end to its patience.
 
-Rules: the head of a request arrives whole within seconds and is not larger than a head is, else the connection is
-closed: whoever sends one byte a minute holds nothing for long. So many connections at once, and no more (`face`).
+Rules: the head of a request arrives whole within seconds, else the connection is closed: whoever sends one byte a
+minute holds nothing for long. All that is kept of a request besides its body (its head, the names of its chunks, what
+follows the last of them) is counted, also while an earlier request is still being answered; beyond what a head may be
+the connection is closed. Who sends requests ahead may send a few. So many connections at once, and no more (`face`).
+Does not guarantee it to the byte: what one read brought is counted when all of it was parsed.
 """
 
 import asyncio
@@ -11,13 +14,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_S = 10.0
 HEAD_BYTES = 64 << 10
+AHEAD = 16  # requests that wait for the answer to an earlier one on the same connection
 
 
 class Patient(HttpToolsProtocol):
     """One connection."""
 
     _timer: asyncio.TimerHandle | None = None
-    _read = 0  # bytes of a head that is not whole yet
+    _loose = 0  # bytes of a request that is not whole yet, without its body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn itself has it
         super().connection_made(transport)
@@ -31,19 +35,25 @@ class Patient(HttpToolsProtocol):
         cycle = getattr(self, "cycle", None)  # none before the first request, whatever its type says
         if self._timer is None and (cycle is None or cycle.response_complete):
             self._begin()
-        if self._timer is not None:
-            self._read += len(data)
-            if self._read > HEAD_BYTES and b"\r\n\r\n" not in data:
-                self._give_up()
-                return
+        self._loose += len(data)
         super().data_received(data)
+        self._loose = max(0, self._loose)  # a body may have begun in the same read as the end of the request before it
+        if self._loose > HEAD_BYTES or len(self.pipeline) > AHEAD:
+            self._give_up()
 
     def on_headers_complete(self) -> None:
         self._done()
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        self._loose -= len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._loose = 0
+        super().on_message_complete()
+
     def _begin(self) -> None:
-        self._read = 0
         self._timer = self.loop.call_later(HEAD_S, self._give_up)
 
     def _done(self) -> None:

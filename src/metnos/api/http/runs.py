@@ -11,7 +11,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class Run:
     events: list[Message] = field(default_factory=list)
     ended: float | None = None
     question: int = 0  # the one that waits, or 0
+    began: bool = False
     cancelled: threading.Event = field(default_factory=threading.Event)
     answers: "queue.Queue[tuple[int, Answer]]" = field(default_factory=queue.Queue)
     _listeners: "set[tuple[asyncio.AbstractEventLoop, asyncio.Event]]" = field(default_factory=set)
@@ -109,6 +110,13 @@ class Runs:
 
     def begin(self, who: Principal, make: Make, text: str = "") -> Run:
         """Begin what ``make`` gives, in a thread of its own."""
+        with self.reserved(who, text) as run:
+            self.start(run, make)
+        return run
+
+    @contextlib.contextmanager
+    def reserved(self, who: Principal, text: str) -> Iterator[Run]:
+        """A place for a run, or a refusal before anything is done that only a run can finish."""
         run = Run(self._ids(), who, text)
         with self._lock:
             self._forget()
@@ -118,10 +126,20 @@ class Runs:
             if mine >= _MOST_OF_ONE or len(self._runs) >= MOST:
                 raise DaemonError("too many requests run already", fix="Wait until one of them ends, or cancel one.")
             self._runs[run.id] = run
-            thread = threading.Thread(target=self._thread, args=(run, make), name="run", daemon=True)
+        try:
+            yield run
+        finally:
+            if not run.began:
+                with self._lock:
+                    del self._runs[run.id]
+
+    def start(self, run: Run, make: Make) -> None:
+        """Begin what ``make`` gives at a place that was reserved."""
+        thread = threading.Thread(target=self._thread, args=(run, make), name="run", daemon=True)
+        with self._lock:
             self._threads.add(thread)
+        run.began = True
         thread.start()
-        return run
 
     def find(self, run_id: str, who: Principal) -> Run:
         with self._lock:
@@ -209,7 +227,8 @@ class Runs:
                 if len(run.events) < MOST_EVENTS or over or extra:
                     run.tell(wire.from_event(_bounded(event)) | extra)
                 if isinstance(event, Wanted):
-                    answer = self._answered(run, asked, prompt_s)
+                    with self._counter.slots.lent(lambda: run.cancelled.is_set() or self._counter.stopping.rung):
+                        answer = self._answered(run, asked, prompt_s)
 
     def _answered(self, run: Run, asked: int, prompt_s: float) -> Answer:
         deadline = time.monotonic() + prompt_s

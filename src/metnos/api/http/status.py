@@ -78,7 +78,7 @@ def _watcher(request: Request) -> Watcher:
     with _MAKING:
         state = request.app.state
         if not hasattr(state, "watcher"):
-            state.watcher = Watcher(state.desk.lease)
+            state.watcher = Watcher(state.desk.lease, state.desk.log)
         found: Watcher = state.watcher
         return found
 

@@ -2,7 +2,8 @@
 
 Rules: however many listen, one thread looks, a few times a second, and only while somebody does; SQLite itself says
 whether anything was committed since (`cache.Freshness`), so that a look costs next to nothing. What is told are counts,
-never content. Whoever is slow misses what was in between, and gets what is so now.
+never content. Whoever is slow misses what was in between, and gets what is so now. A look that fails, however, is
+followed by the next: a mistake of ours is logged once and not each time.
 """
 
 import asyncio
@@ -37,8 +38,14 @@ class _Listener:
 class Watcher:
     """Looks for all listeners of one daemon."""
 
-    def __init__(self, lease: Callable[[], AbstractContextManager[Household]], look_s: float = LOOK_S) -> None:
+    def __init__(
+        self,
+        lease: Callable[[], AbstractContextManager[Household]],
+        log: Callable[[str], None],
+        look_s: float = LOOK_S,
+    ) -> None:
         self._lease = lease
+        self._log = log
         self._look_s = look_s
         self._lock = threading.Lock()
         self._listeners: set[_Listener] = set()
@@ -87,20 +94,31 @@ class Watcher:
     def _watch(self) -> None:
         fresh: Freshness | None = None
         seen: object = None
+        failed = ""
         try:
             while not self._is_over():
-                with contextlib.suppress(MetnosError):  # it cannot be looked at now: the next look tries again
-                    if fresh is None:
-                        with self._lease() as household:
-                            fresh = Freshness(_databases(household.app.workspace))
+                try:
+                    fresh = fresh or self._fresh()
                     look = fresh.look()
                     if look != seen:
                         self._tell()
                         seen = look
+                    failed = ""
+                except MetnosError:
+                    pass  # it cannot be looked at now: the next look tries again
+                except Exception as error:  # noqa: BLE001 -- the border of the watch: all who listen depend on it
+                    kind = type(error).__name__
+                    if kind != failed:
+                        self._log(f"a mistake in Metnos: {kind} while looking for changes")
+                    _close(fresh)
+                    fresh, seen, failed = None, None, kind
                 self._alone.wait(self._look_s)
         finally:
-            if fresh is not None:
-                fresh.close()
+            _close(fresh)
+
+    def _fresh(self) -> Freshness:
+        with self._lease() as household:
+            return Freshness(_databases(household.app.workspace))
 
     def _is_over(self) -> bool:
         with self._lock:
@@ -117,6 +135,13 @@ class Watcher:
             listeners = tuple(self._listeners)
         for each in listeners:
             each.wake()
+
+
+def _close(fresh: Freshness | None) -> None:
+    """Leave what looked until now: what broke may be its own connection."""
+    if fresh is not None:
+        with contextlib.suppress(Exception):  # it is left in any case
+            fresh.close()
 
 
 def counts(household: Household) -> tuple[int, int]:

@@ -8,6 +8,7 @@ shown. What is not an act is answered elsewhere: code and long memory want more 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from metnos.api.serving import Counter
@@ -94,12 +95,13 @@ class Hands:
     def _turn(self, errand: Errand, begin: Callable[[Home], Turn | None]) -> bool:
         """Run a turn in a slot of the daemon's, and tell its answer; says whether there was one."""
         self._wait_for_slot(errand)
+        lent = partial(self.counter.slots.lent, lambda: errand.stop.is_set() or self.desk.hurry())
         try:
             with self.lease() as home:
                 turn = begin(home)
                 if turn is None:
                     return False
-                ended = follow(self.desk, errand, turn, home.prompt_s)
+                ended = follow(self.desk, errand, turn, home.prompt_s, lent)
         finally:
             self.counter.slots.give_back()
             self.counter.after()

@@ -19,6 +19,7 @@ from metnos.api.telegram.words import words
 from metnos.turn.events import OFFER, Answer, Answered, Event, Wanted
 
 Turn = Generator[Event, Answer | None, None]
+Asking = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 class Stopped(Exception):
@@ -36,8 +37,10 @@ class Desk:
     numbers: Numbers = NUMBERS
 
 
-def follow(desk: Desk, errand: Errand, turn: Turn, prompt_s: float) -> Answered:
-    """Follow a turn to its end. Raises `Stopped` when it was cancelled."""
+def follow(
+    desk: Desk, errand: Errand, turn: Turn, prompt_s: float, asking: Asking = contextlib.nullcontext
+) -> Answered:
+    """Follow a turn to its end. Raises `Stopped` when it was cancelled. ``asking`` is around each question."""
     steps = Steps(desk, errand)
     answer: Answer | None = None
     ended: Answered | None = None
@@ -53,7 +56,8 @@ def follow(desk: Desk, errand: Errand, turn: Turn, prompt_s: float) -> Answered:
                 raise Stopped
             if isinstance(event, Wanted):
                 steps.flush()
-                answer = ask(desk, errand, event, prompt_s)
+                with asking():
+                    answer = ask(desk, errand, event, prompt_s)
                 if errand.stop.is_set():
                     raise Stopped
             else:
