@@ -298,6 +298,13 @@ class App:
         return self._database(self.workspace.synt_db, schema.MIGRATIONS)
 
     @cached_property
+    def life_db(self) -> Database:
+        """Vitality, Thanatopsis, lineage, and the money of a life."""
+        from metnos.life import schema
+
+        return self._database(self.workspace.life_db, schema.MIGRATIONS)
+
+    @cached_property
     def growing(self) -> "Growing":
         """How new executors come about."""
         from metnos.app.growing import Growing

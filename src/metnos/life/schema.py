@@ -1,0 +1,13 @@
+"""The schema of ``memory/life.db``.
+
+A step that ran must never change or move (`metnos.store.migrations`): once this is released, new steps of any part are
+named one by one at the very end, whichever file they are written in.
+"""
+
+from metnos.life import vitality_schema
+from metnos.models import account_schema
+
+MIGRATIONS = (
+    *account_schema.MIGRATIONS,
+    *vitality_schema.MIGRATIONS,
+)
