@@ -109,7 +109,7 @@ def _check_whole(made: Testament) -> None:
         raise ValueError("two bones of one passing")
     if made.died < made.born:
         raise ValueError("a death before the birth")
-    if any(each.generation > made.generation or each.held > each.generation + 1 for each in made.entries):
+    if any(each.generation > made.generation or each.held > made.generation + 1 for each in made.entries):
         raise ValueError("an entry that is older than its line")
     before = [each.generation for each in made.ancestors]
     if before != list(range(made.generation - 1, made.generation - 1 - len(before), -1)):
