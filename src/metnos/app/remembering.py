@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metnos.app import dating, sight, weighing
+from metnos.app import dating, profiles, sight, weighing
 from metnos.app.paths import NOT_LEARNT
 from metnos.core import files
 from metnos.core.errors import ModelError, StoreError
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from metnos.core.embedding import Embedder
     from metnos.grimoire.admission import AdmissionRules
     from metnos.grimoire.curator import Cycle
+    from metnos.grimoire.domain import Domain
     from metnos.grimoire.dream import Dreamer
     from metnos.grimoire.fitting import Fitting
     from metnos.grimoire.learning import Think
@@ -101,6 +102,13 @@ class Grimoire(Mind):
     def gate(self) -> "AdmissionRules":
         return self._fitting.rules()
 
+    def pack(self) -> "Domain":
+        return self._pack
+
+    @cached_property
+    def _pack(self) -> "Domain":
+        return profiles.pack(self.app)
+
     @cached_property
     def _fitting(self) -> "Fitting":
         return weighing.fitting(self.app, self.db)
@@ -108,7 +116,7 @@ class Grimoire(Mind):
     def dreamer(self) -> "Dreamer":
         from metnos.grimoire.dream import Dreamer
 
-        return Dreamer(self.episodes, self.facts, self.app.clock, embedder=self.app.embedder)
+        return Dreamer(self.episodes, self.facts, self.app.clock, embedder=self.app.embedder, pack=self.pack())
 
     # -- taking in
 

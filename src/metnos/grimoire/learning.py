@@ -21,7 +21,7 @@ from metnos.grimoire import extract_model, fact_rules, streams
 from metnos.grimoire.affect import Pad
 from metnos.grimoire.appraisal import NO_OUTCOME, OutcomeOf
 from metnos.grimoire.cluster import ClusterRules, clusters
-from metnos.grimoire.domain import Domain
+from metnos.grimoire.domain import Domain, event_of
 from metnos.grimoire.episode import Episode, Provenance, Scope, Verdict
 from metnos.grimoire.episodes import Episodes
 from metnos.grimoire.evidence import Baseline
@@ -132,7 +132,8 @@ class Learning:
     def _fact(self, candidate: Candidate, sources: Sequence[Episode]) -> Fact:
         now = self._clock.now()
         seen = min(now, max(each.ts for each in sources))
-        category = self._domain.category(candidate.kind)
+        metric = str(candidate.data.get("metric", ""))
+        category = self._domain.category(candidate.kind, metric, {event_of(each) for each in sources})
         return Fact(
             id=self._ids(),
             kind=candidate.kind,

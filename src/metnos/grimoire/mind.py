@@ -25,7 +25,7 @@ from metnos.grimoire.admission import RULES, AdmissionRules
 from metnos.grimoire.appraisal import NO_OUTCOME, Outcome
 from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.curator_state import CuratorState
-from metnos.grimoire.domain import HOME
+from metnos.grimoire.domain import HOME, Domain
 from metnos.grimoire.episode import Episode, Viewer, Where
 from metnos.grimoire.episodes import Engine
 from metnos.grimoire.evidence import Baseline
@@ -88,6 +88,10 @@ class Mind(ABC):
         """What it takes for something learnt to be kept."""
         return RULES
 
+    def pack(self) -> Domain:
+        """The walk of life that it remembers."""
+        return HOME
+
     def outcome(self, source: str) -> Outcome:  # noqa: ARG002 -- whoever knows what became of it overrides this
         """What came after what an episode was drawn from."""
         return NO_OUTCOME
@@ -135,12 +139,14 @@ class Mind(ABC):
         return felt
 
     def _felt(self, episode: Episode) -> Episode:
-        surprise = capture.surprise(episode, self.episodes, self._usual(episode.domain), HOME)
+        pack = self.pack()
+        surprise = capture.surprise(episode, self.episodes, self.usual(pack.key_of(episode)), pack)
         curious = replace(episode, curiosity=surprise)
         return replace(curious, pad=appraisal.affect(curious))
 
-    def _usual(self, domain: str) -> dict[str, Baseline]:
-        known = self.facts.find(kinds=(Kind.BASELINE,), domains=(domain,), count=50)
+    def usual(self, key: str) -> dict[str, Baseline]:
+        """The baselines of what is consolidated under a key, by measure."""
+        known = self.facts.find(kinds=(Kind.BASELINE,), domains=(key,), count=50)
         if not known:
             return {}
         from metnos.grimoire.learning import baseline_of
@@ -219,6 +225,7 @@ class Mind(ABC):
             playbook=self._considered,
             embedder=embedder,
             think=think,
+            domain=self.pack(),
             numbers=Numbers(curator=CuratorRules(cpu_s=cpu_s)),
         )
 
