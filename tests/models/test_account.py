@@ -86,15 +86,14 @@ class TestHolding:
         self, tmp_path_factory: pytest.TempPathFactory, balance: float, calls: list[tuple[float, Use, float, bool]]
     ) -> None:
         db = Database(tmp_path_factory.mktemp("money") / "life.db", MIGRATIONS)
-        money, lived = account(db, balance), 0.0
+        money = account(db, balance)
         for usd, use, share, ends in calls:
             fund = money.fund(use)
             with suppress(ModelError):
                 number = fund.hold(usd)
                 if ends:
                     fund.settle(number, usd * share)
-            by = dict(db.query("SELECT death, sum(usd) FROM spendings GROUP BY death"))
-            lived = by.get(0, 0.0)
+            ((lived,),) = db.query("SELECT coalesce(sum(usd), 0) FROM spendings WHERE death = 0")
             assert lived <= balance - money.reserve + 1e-9
             assert money.spent() <= balance + 1e-9
         db.close()
@@ -109,7 +108,8 @@ class TestHolding:
         money.fund("death").hold(0.29)
         with pytest.raises(ModelError, match=r"\$0.0100 left to spend"):
             money.fund("death").hold(0.02)
-        assert (money.left("life"), money.left("death")) == (0.0, pytest.approx(0.01))
+        assert money.left("life") == 0.0
+        assert money.left("death") == pytest.approx(0.01)
 
     def test_a_call_is_held_at_its_worst_and_counted_as_what_it_cost(self, db: Database) -> None:
         fund = account(db, 10.0).fund("life")
