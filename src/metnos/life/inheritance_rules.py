@@ -20,7 +20,7 @@ from metnos.grimoire import fact_rules
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Kind
 
-DIRECT = frozenset({Provenance.TESTAMENT, Provenance.DEATH, Provenance.ARCHIVE})  # what a testament may claim to be
+OWN = frozenset({Provenance.SELF, Provenance.OWNER})
 ALWAYS = frozenset({Kind.ANTI, Kind.WARNING})  # kinds that every successor gets
 
 
@@ -32,9 +32,7 @@ class InheritanceRules:
     anti_floor: float = 0.3  # what did harm is never wholly forgotten, by no generation either
     variation: float = 0.1  # of the rest is left out by chance. No seed says how much variation a lineage needs: a
     # tenth makes any two heirs differ, and costs less than one generation's discount (0.15)
-    earned: int = (
-        3  # own episodes, or times of having helped more than done harm: as many as a pattern needs (seed 003)
-    )
+    earned: int = 3  # own episodes, or times of having helped more than done harm: as many as a pattern needs
     harm: int = 2  # so many times more weighs a harm than a help, as everywhere
     innate: int = 3  # generations in a row: few enough to happen, too many for chance
     replayed: int = 3  # consolidations at the beginning of a life that go through inherited episodes again; the seed
@@ -67,13 +65,28 @@ def discounted(
     return clamp01(max(floor, min(most, carried)))
 
 
+def age(known_as: Provenance, generation: int) -> int:
+    """Deaths that an entry will have crossed since somebody experienced it. ``generation`` is how many it had crossed
+    in the life that ended, ``known_as`` how it was known there: what that life showed by itself is its own."""
+    return 1 if known_as in OWN else max(0, generation) + 1
+
+
+def heir_provenance(known_as: Provenance) -> Provenance:
+    """How an heir knows it. A dream, and what strangers said, stay what they were: a death washes nothing."""
+    if known_as in fact_rules.NEVER_ACTS or known_as in (Provenance.DEATH, Provenance.ARCHIVE):
+        return known_as
+    return Provenance.TESTAMENT
+
+
 # -- variation
 
 
-def is_left_out(key: str, heir: str, kind: Kind, bloodstain: bool = False, rules: InheritanceRules = RULES) -> bool:
+def is_left_out(
+    key: str, heir: str, kind: Kind, *, bloodstain: bool = False, held: int = 0, rules: InheritanceRules = RULES
+) -> bool:
     """Whether this heir goes without this entry. ``heir`` is its public key and what it inherits from: another heir of
-    the same testament leaves out others. What warns is for everybody."""
-    if kind in ALWAYS or bloodstain:
+    the same testament leaves out others. What warns, and what is to be offered as a default, is for everybody."""
+    if kind in ALWAYS or bloodstain or is_innate(held, rules):
         return False
     drawn = hashlib.sha256(f"variation\0{heir}\0{key}".encode()).digest()
     return int.from_bytes(drawn[:8]) < rules.variation * 2.0**64
@@ -104,8 +117,9 @@ def is_earned(helped: int, harmed: int, own: int, rules: InheritanceRules = RULE
 
 
 def generation_after(generation: int, proved: Proof) -> int:
-    """The age of an entry in the testament of whoever had it: what was earned anew is new."""
-    return 1 if proved is Proof.EARNED else max(0, generation) + 1
+    """How many deaths it had crossed since somebody experienced it, as the testament of this life says it: none, if
+    this life showed it by itself. ``generation`` is the number that it came here with (`Descent.generation`)."""
+    return 0 if proved is Proof.EARNED else max(0, generation)
 
 
 def held_after(held: int, proved: Proof) -> int:
