@@ -31,6 +31,7 @@
     ├── TurnError               there is no such turn, or it cannot go on
     ├── DaemonError             the daemon is there already, is not there, or does not answer
     ├── BackupError             an archive is damaged, or cannot be made
+    ├── ChainError              a chain cannot be read
     └── TestamentError          a testament is damaged, forged or poisoned, or cannot be made
 
 Rules: a message says what happened and what it means; ``fix`` says what to do about it. Messages never hold the
@@ -175,6 +176,10 @@ class DaemonError(MetnosError):
 
 class BackupError(MetnosError):
     """An archive is damaged, or cannot be made."""
+
+
+class ChainError(MetnosError):
+    """A chain cannot be read."""
 
 
 class TestamentError(MetnosError):
