@@ -1,6 +1,5 @@
 """A life tick by tick: real tables, real signatures, a real audit."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from conftest import START
 from metnos.app import App
@@ -287,15 +286,10 @@ class Machine(RuleBasedStateMachine):
 
 
 @pytest.fixture
-def _place(workspace: Workspace) -> Iterator[None]:
+def _place(workspace: Workspace) -> None:
     Machine.place = workspace.root.parent
-    yield
 
 
 @pytest.mark.usefixtures("_place")
 def test_a_life_is_recorded_whole() -> None:
-    from hypothesis.stateful import run_state_machine_as_test
-
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]  # hypothesis leaves it without types
-        Machine, settings=settings(max_examples=15, stateful_step_count=25, deadline=None)
-    )
+    run_state_machine_as_test(Machine, settings=settings(max_examples=15, stateful_step_count=25, deadline=None))
