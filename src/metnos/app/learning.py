@@ -70,11 +70,14 @@ def follow_executors(app: "App") -> int:
     db, now, mark = app.catalog.db, app.clock.now(), str(app.catalog.mark())
     if ager.fact(db, _FOLLOWED) == mark:
         return 0
+    from metnos.app import inheriting  # seldom needed, and it brings the gates along
+
     entries = index.all_current(db)
     standings = {entry.name: Standing(entry.version, str(entry.state)) for entry in entries}
     changed = states.reconcile(db, standings, now, app.past, mnest_rules(app))
     versions = {name: each.version for name, each in standings.items() if not each.gone}
     changed += seeds.plant(db, [*seeds.declared(declared_calls(app), versions), *seeds.documented(versions)], now)
+    changed += inheriting.plant(app, versions)
     cover.demote_covered(app.fast.logs[1], paths.covers(app), now)
     ager.set_fact(db, _FOLLOWED, mark)
     return changed

@@ -4,7 +4,7 @@ Rules: a turn is taken in after it is recorded, with no language model and no em
 somebody first asks, or by night. What is taken in is marked where it is kept, so nothing is lost or counted twice.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, partial
@@ -189,7 +189,16 @@ class Grimoire(Mind):
         think: "Think | None" = None,
     ) -> "Cycle | None":
         """Consolidate, or go on with it; nothing if another process is at it."""
-        return self.consolidate(cpu_s, embedder, think, stop=watcher.stop, progress=watcher.progress)
+        from metnos.app import inheriting
+
+        cycle = self.consolidate(cpu_s, embedder, think, stop=watcher.stop, progress=watcher.progress)
+        inheriting.settle(self.app)
+        return cycle
+
+    def again(self, cycle: int) -> Sequence[str]:
+        from metnos.app import inheriting
+
+        return inheriting.replayed(self.app, cycle)
 
     # -- recalling
 

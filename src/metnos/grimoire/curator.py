@@ -59,6 +59,7 @@ Stop = Callable[[], bool]
 Considered = Callable[
     [Sequence[Fact], int], tuple[int, int]
 ]  # all heuristics, ticks: how many lines came, how many went
+Again = Callable[[int], Sequence[str]]  # of a cycle, from one: episodes that it goes through as if they were new
 
 _SLACK = 50  # room is made when there is a fiftieth too many: taking out means rewriting the store
 _POOLS = 8  # stretches that are weighed in one cycle
@@ -90,6 +91,10 @@ def _nothing(_heuristics: Sequence[Fact], _ticks: int) -> tuple[int, int]:
     return 0, 0
 
 
+def _none(_cycle: int) -> Sequence[str]:
+    return ()
+
+
 def _quiet(_what: str, _done: int, _of: int) -> None: ...
 
 
@@ -115,8 +120,10 @@ class Curator:
         think: Think | None = None,
         domain: Domain = HOME,
         numbers: Numbers | None = None,
+        again: Again = _none,
     ) -> None:
         self._numbers = numbers or Numbers()
+        self._again = again
         self._rules = self._numbers.curator
         self._db = db
         self._clock = clock
@@ -183,7 +190,8 @@ class Curator:
         """Choose what is replayed, group it, and write down what is to be done."""
         place = self._state.place()
         stood_out = self._state.notable()
-        chosen, vectors = self._offering.choose(self._state.fresh(), stood_out, place.learnt, place.cycle)
+        fresh = list(dict.fromkeys((*self._state.fresh(), *self._again(place.cycle + 1))))
+        chosen, vectors = self._offering.choose(fresh, stood_out, place.learnt, place.cycle)
         groups = self._groups(chosen, vectors)
         waiting = sorted(chosen.waiting, key=lambda each: -priority(each, self._numbers.replay))[: self._rules.waiting]
         counts.update(

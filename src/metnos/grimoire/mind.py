@@ -92,6 +92,10 @@ class Mind(ABC):
         """The walk of life that it remembers."""
         return HOME
 
+    def again(self, cycle: int) -> Sequence[str]:  # noqa: ARG002 -- whoever inherited episodes overrides this
+        """Episodes that the ``cycle``-th consolidation goes through as if they were new."""
+        return ()
+
     def outcome(self, source: str) -> Outcome:  # noqa: ARG002 -- whoever knows what became of it overrides this
         """What came after what an episode was drawn from."""
         return NO_OUTCOME
@@ -227,6 +231,7 @@ class Mind(ABC):
             think=think,
             domain=self.pack(),
             numbers=Numbers(curator=CuratorRules(cpu_s=cpu_s)),
+            again=self.again,
         )
 
     def consolidate(

@@ -17,10 +17,11 @@ Does not guarantee that anything of it is true.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock
+from metnos.core.errors import TestamentError
 from metnos.grimoire import admission, fact_rules
 from metnos.grimoire.appraisal import IMPORTANCE
 from metnos.grimoire.episode import Episode, Provenance, Verdict
@@ -45,6 +46,9 @@ _STATES = {
     Outcome.CONTRADICTED: State.CONTRADICTED,
     Outcome.CONSENT: State.CONSENT,
 }
+
+_CLOCKS = timedelta(days=1)  # so far two machines' clocks may be apart
+_ELSEWHERE = "Make the successor in another place: metnos --workspace FOLDER"
 
 Progress = Callable[[int, int], None]
 
@@ -212,3 +216,33 @@ def _episode(left: Left, opened: Opened, numbers: InheritanceRules) -> Episode:
 def _id(testament: str, entry: str) -> str:
     """The same for the same entry, of the shape of all ids here."""
     return f"0{sha256_hex(f'{testament} {entry}'.encode())[:25].upper()}"
+
+
+# -- before anything comes in
+
+
+def refuse_unfit(opened: Opened, own: str, now: datetime) -> None:
+    """Raise on a testament that is sound, and still cannot be this agent's to inherit. ``own`` is its key, if it has
+    one yet."""
+    testament = opened.testament
+    line = [opened.key, *(each.key for each in testament.ancestors)]
+    if opened.key == own:
+        raise TestamentError(
+            "this is the testament of this very agent: a successor is another one, and not a copy",
+            fix=f"{_ELSEWHERE} init --from TESTAMENT",
+        )
+    if own in line:
+        raise TestamentError(
+            "this agent is an ancestor of whoever left that testament, and cannot descend from itself",
+            fix=f"{_ELSEWHERE} init --from TESTAMENT",
+        )
+    if len(set(line)) < len(line):
+        raise TestamentError("the testament's line of ancestors leads back to itself: it was forged")
+    if testament.died > now + _CLOCKS:
+        raise TestamentError(
+            "whoever left this testament dies in the future",
+            fix="Nothing was changed. Check the clock of this machine: date",
+        )
+    moments = [*(each.created for each in testament.entries), *(each.ts for each in testament.episodes)]
+    if any(moment > testament.died + _CLOCKS for moment in moments):
+        raise TestamentError("the testament holds what happened after the death that it speaks of: it was forged")

@@ -37,6 +37,7 @@ class InheritanceRules:
     innate: int = 3  # generations in a row: few enough to happen, too many for chance
     replayed: int = 3  # consolidations at the beginning of a life that go through inherited episodes again; the seed
     # says "early": with 50 ticks between two, the third is about a week of daily use
+    bone: float = 0.3  # the most that an inherited passing weighs: what a newborn one does
     copy: float = 0.05  # a life that diverged less than this was its predecessor's over again
 
 
@@ -76,6 +77,11 @@ def heir_provenance(known_as: Provenance) -> Provenance:
     if known_as in fact_rules.NEVER_ACTS or known_as in (Provenance.DEATH, Provenance.ARCHIVE):
         return known_as
     return Provenance.TESTAMENT
+
+
+def bone_weight(weight: float, rules: InheritanceRules = RULES) -> float:
+    """What an inherited passing weighs at first: a generation less than it did, and no more than a newborn one."""
+    return min(rules.bone, clamp01(weight) * rules.generation)
 
 
 # -- variation
@@ -135,6 +141,18 @@ def held_after(held: int, proved: Proof) -> int:
 def is_innate(held: int, rules: InheritanceRules = RULES) -> bool:
     """Whether it held long enough to be offered as a default. Only the owner makes it one."""
     return held >= rules.innate
+
+
+# Settings that may be handed on: how the agent works. Never what it may do, what it may spend, whom it lets in, or
+# where anything goes: those are the owner's to say for each agent.
+_HERITABLE = (
+    *("context.", "fastpath.", "memory.admission.", "mnestome.", "night.", "selection.", "turn."),
+    *("memory.keep_days", "memory.keep_messages", "memory.think", "memory.use", "memory.window"),
+)
+
+
+def is_heritable(setting: str) -> bool:
+    return setting.startswith(_HERITABLE)
 
 
 def lasting(lives: Sequence[Mapping[str, str]], rules: InheritanceRules = RULES) -> dict[str, str]:

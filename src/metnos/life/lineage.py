@@ -20,7 +20,7 @@ from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts_admit import CONSENT
 from metnos.life import inheritance_rules as rules
 from metnos.life.inheritance_rules import InheritanceRules, Proof, Shares
-from metnos.life.testament import Ancestor, Category, Descent, Entry, Habit, Opened
+from metnos.life.testament import Ancestor, Bone, Category, Descent, Entry, Habit, Opened
 from metnos.store.db import Database, Row
 
 _HEIRLOOMS = (
@@ -121,6 +121,10 @@ class Lineage:
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [_row(each) for each in testament.entries],
             )
+            tx.execute_many(
+                "INSERT INTO heir_bones (src, dst, weight) VALUES (?, ?, ?)",
+                [(each.src, each.dst, each.weight) for each in testament.bones],
+            )
             return True
 
     def became(self, entry: str, state: State, reason: str = "", fact: Fact | None = None) -> None:
@@ -184,6 +188,11 @@ class Lineage:
     def episodes(self) -> frozenset[str]:
         """The inherited ones."""
         return frozenset(key for (key,) in self.db.query("SELECT episode FROM heir_episodes"))
+
+    def bones(self) -> list[Bone]:
+        """The skeleton of the predecessor's mnestome, the strongest first."""
+        found = self.db.query("SELECT src, dst, weight FROM heir_bones ORDER BY weight DESC, src, dst")
+        return [Bone(*row) for row in found]
 
     def descents(self) -> dict[str, Descent]:
         """Of every fact that is inherited, how it came here; where several entries became one, the one that held

@@ -6,7 +6,7 @@ MIGRATIONS = (
     Migration(
         "0004_lineage",
         (
-            # Written by `lineage`, like the two below. One row at most: an agent inherits once. ``core`` is the first
+            # Written by `lineage`, like all below. One row at most: an agent inherits once. ``core`` is the first
             # line of the testament, word for word: the gravestone.
             """CREATE TABLE inheritance (
                 one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -38,6 +38,13 @@ MIGRATIONS = (
             ) STRICT""",
             "CREATE INDEX heirlooms_fact ON heirlooms (fact) WHERE fact IS NOT NULL",
             "CREATE TABLE heir_episodes (episode TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+            # The skeleton of the predecessor's mnestome: a passing is planted when both of its executors are here.
+            """CREATE TABLE heir_bones (
+                src TEXT NOT NULL,
+                dst TEXT NOT NULL,
+                weight REAL NOT NULL CHECK (weight BETWEEN 0 AND 1),
+                PRIMARY KEY (src, dst)
+            ) STRICT, WITHOUT ROWID""",
         ),
     ),
 )
