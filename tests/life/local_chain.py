@@ -116,21 +116,25 @@ def _handler(without: Sequence[str]) -> type[BaseHTTPRequestHandler]:
     from eth_tester import EthereumTester, PyEVMBackend  # type: ignore[import-untyped]  # says nothing of its types
     from web3 import Web3
     from web3.providers.eth_tester import EthereumTesterProvider
+    from web3.types import RPCEndpoint
 
     web3 = Web3(EthereumTesterProvider(EthereumTester(PyEVMBackend())))
     one_at_a_time = threading.Lock()
+
+    def ask(method: str, params: list[Any]) -> Any:
+        return web3.manager.request_blocking(RPCEndpoint(method), params)
 
     def answer(method: str, params: list[Any]) -> Any:
         if method in without:
             raise Refusal(f"the method {method} does not exist")
         if method == "eth_getBlockReceipts":
-            block = web3.manager.request_blocking("eth_getBlockByNumber", [params[0], False])
-            return [web3.manager.request_blocking("eth_getTransactionReceipt", [key]) for key in block["transactions"]]
+            block = ask("eth_getBlockByNumber", [params[0], False])
+            return [ask("eth_getTransactionReceipt", [key]) for key in block["transactions"]]
         try:
-            found = web3.manager.request_blocking(method, params)
+            found = ask(method, params)
             if method == "eth_getBlockByNumber" and found is not None and params[1]:
-                keys = web3.manager.request_blocking(method, [params[0], False])["transactions"]
-                whole = [web3.manager.request_blocking("eth_getTransactionByHash", [key]) for key in keys]
+                keys = ask(method, [params[0], False])["transactions"]
+                whole = [ask("eth_getTransactionByHash", [key]) for key in keys]
                 found = {**found, "transactions": whole}
             return found
         except Exception as error:

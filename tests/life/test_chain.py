@@ -20,7 +20,7 @@ DEFI = pack.read("defi")
 
 
 def topic(signature: str) -> bytes:
-    from eth_utils import keccak
+    from eth_utils.crypto import keccak
 
     return bytes(keccak(text=signature))
 

@@ -155,7 +155,7 @@ class Chain:
                 return {_hex(each["transactionHash"]): dict(each) for each in found}
             except ChainError:  # many servers do not have this; one that is gone does not do what comes now either
                 pass
-        singly = {
+        singly: dict[str, Mapping[str, Any]] = {
             _hex(tx["hash"]): dict(
                 self._asked("a receipt", lambda tx=tx: web3.eth.get_transaction_receipt(tx["hash"]))  # type: ignore[misc]  # of a lambda with a default
             )
