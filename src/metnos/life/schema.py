@@ -4,7 +4,7 @@ A step that ran must never change or move (`metnos.store.migrations`): once this
 named one by one at the very end, whichever file they are written in.
 """
 
-from metnos.life import lineage_schema, thanatopsis_schema, vitality_schema
+from metnos.life import heartbeat_schema, lineage_schema, thanatopsis_schema, vitality_schema
 from metnos.models import account_schema
 
 MIGRATIONS = (
@@ -12,4 +12,5 @@ MIGRATIONS = (
     *vitality_schema.MIGRATIONS,
     *thanatopsis_schema.MIGRATIONS,
     *lineage_schema.MIGRATIONS,
+    *heartbeat_schema.MIGRATIONS,
 )
