@@ -31,3 +31,14 @@ class LifeSettings(Section):
     confirmations: Annotated[int, Field(ge=0, le=1000)] = Field(
         2, description="How many blocks to stay behind a chain's newest, which may still be taken back."
     )
+    balance_usd: Annotated[float, Field(ge=0, le=1e9)] = Field(
+        0.0,
+        description="How many dollars this agent may spend on language models in its whole life. Of these, 2 % and at"
+        " least $0.30 are kept for its end. 0: what its profile says; for `home` that is no bound.",
+    )
+    webhook: str = Field(
+        "",
+        pattern=r"^(https?://[^\s/?#@]+(/[^\s@]*)?)?$",
+        description="An address of yours that is told when this agent has died: one POST with its key, the cause and"
+        " the digest of its testament, and nothing that it lived or learnt. Empty: nobody is told.",
+    )

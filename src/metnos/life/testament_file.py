@@ -38,15 +38,7 @@ def pack(testament: Testament, executors: bytes, signer: Signer) -> bytes:
 
     Raises `TestamentError` on what no testament may hold: what could not be read again is never written.
     """
-    body = canonical_json(
-        {
-            "entries": [lines.plain_out(each) for each in testament.entries],
-            "links": [lines.plain_out(each) for each in testament.links],
-            "episodes": [lines.plain_out(each) for each in testament.episodes],
-            "bones": [lines.plain_out(each) for each in testament.bones],
-            "executors": executors.decode(),
-        }
-    )
+    body = canonical_json({**lines.body_out(testament), "executors": executors.decode()})
     content: dict[str, Json] = {
         "format": FORMAT,
         "version": VERSION,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from metnos.core.canon import Json, canonical_json
 from metnos.core.clock import from_text, to_text
@@ -47,16 +47,32 @@ COUNT = 1 << 53
 _ID = re.compile(r"[0-9A-Za-z_.:-]{1,80}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _WORD = re.compile(r"[a-z0-9_. -]{1,80}")
-_BODY = ("entries", "links", "episodes", "bones")
+BODY = ("entries", "links", "episodes", "bones")
 
 T = TypeVar("T")
+
+
+class Body(Protocol):
+    """What has the four parts of the second line: a testament, or what was gathered for one."""
+
+    @property
+    def entries(self) -> Sequence[Entry]: ...
+
+    @property
+    def links(self) -> Sequence[Link]: ...
+
+    @property
+    def episodes(self) -> Sequence[Left]: ...
+
+    @property
+    def bones(self) -> Sequence[Bone]: ...
 
 
 # -- out
 
 
 def core_out(testament: Testament) -> dict[str, Json]:
-    named = (each.name for each in fields(Testament) if each.name not in _BODY)
+    named = (each.name for each in fields(Testament) if each.name not in BODY)
     return {name: _out(getattr(testament, name)) for name in named}
 
 
@@ -86,16 +102,24 @@ def _out(value: Any) -> Json:
 
 def testament_in(core: Any, body: Mapping[str, Any]) -> Testament:
     """The whole of it. Raises ``ValueError``."""
-    given = _fields("core", core, _CORE)
-    made = Testament(
-        **given,
-        entries=tuple(_record(Entry, _ENTRY, each) for each in _listed(body["entries"], MOST_ENTRIES, "entries")),
-        links=tuple(_record(Link, _LINK, each) for each in _listed(body["links"], MOST_LINKS, "links")),
-        episodes=tuple(_record(Left, _LEFT, each) for each in _listed(body["episodes"], MOST_EPISODES, "episodes")),
-        bones=tuple(_record(Bone, _BONE, each) for each in _listed(body["bones"], MOST_MNESTS, "bones")),
-    )
+    made = Testament(**_fields("core", core, _CORE), **body_in(body))
     _check_whole(made)
     return made
+
+
+def body_out(record: Body) -> dict[str, Json]:
+    """Entries, links, episodes and bones."""
+    return {name: [plain_out(each) for each in getattr(record, name)] for name in BODY}
+
+
+def body_in(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The same again, as records. Raises ``ValueError``."""
+    return {
+        "entries": tuple(_record(Entry, _ENTRY, each) for each in _listed(body["entries"], MOST_ENTRIES, "entries")),
+        "links": tuple(_record(Link, _LINK, each) for each in _listed(body["links"], MOST_LINKS, "links")),
+        "episodes": tuple(_record(Left, _LEFT, each) for each in _listed(body["episodes"], MOST_EPISODES, "episodes")),
+        "bones": tuple(_record(Bone, _BONE, each) for each in _listed(body["bones"], MOST_MNESTS, "bones")),
+    }
 
 
 def _check_whole(made: Testament) -> None:
