@@ -54,7 +54,7 @@ def screen(text: str) -> Screened:
     return CLEAN
 
 
-@lru_cache(maxsize=256)  # admitting reads one text up to four times: as a candidate, as a row, and as its heuristic
+@lru_cache(maxsize=1024)  # admitting reads one text up to four times: as a candidate, as a row, and as its heuristic
 def _screen(text: str) -> Screened:
     unseen = poison_views.hidden(text)
     if unseen:
