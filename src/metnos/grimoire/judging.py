@@ -16,6 +16,7 @@ from metnos.grimoire import appraisal
 from metnos.grimoire.appraisal import OutcomeOf
 from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.curator_state import CuratorState, Watched
+from metnos.grimoire.domain import event_of
 from metnos.grimoire.episode import Episode, Mark, Verdict
 from metnos.grimoire.episodes import ANY, Episodes
 from metnos.grimoire.mood import Felt, Mood
@@ -116,9 +117,11 @@ class Judging:
     def _judge(self, episode: Episode) -> _Judgement:
         outcome = self._outcome_of(episode.source) if episode.source else appraisal.NO_OUTCOME
         pad = appraisal.affect(episode, outcome)
+        # What a heartbeat thought about an event knew more than the event itself says.
+        thought = episode.importance if event_of(episode) else None
         mark = Mark(
             episode.id,
-            importance=appraisal.importance(episode, outcome),
+            importance=appraisal.importance(episode, outcome) if thought is None else thought,
             verdict=appraisal.rejudged(episode, outcome),
             pad=pad,
             bloodstain=appraisal.is_bloodstain(episode, outcome),

@@ -17,6 +17,7 @@ from metnos.grimoire.fact import Fact
 from metnos.grimoire.trace import StepTrace
 from metnos.grimoire.usefulness import WAIT
 from metnos.life import fitness_rules, vitality_rules
+from metnos.life.fitness_rules import Foretold
 from metnos.life.vitality_rules import RULES, Rules, Score
 from metnos.store.db import Database
 
@@ -34,9 +35,13 @@ class Fitness:
 
     def note(self, turn: str, closed: datetime, facts: Sequence[Fact], steps: Sequence[StepTrace]) -> int:
         """Score the facts that steered a turn against its steps; returns how many scores are new."""
+        return self.score(turn, closed, list(fitness_rules.foretold(facts, steps)))
+
+    def score(self, source: str, ts: datetime, foretold: Sequence[Foretold]) -> int:
+        """Score what was foretold of a turn, or of an event, which ``source`` names; returns how many are new."""
         rows = [
-            (turn, each.step, each.fact, each.confidence, each.expects, each.ok, each.ok, to_text(closed))
-            for each in fitness_rules.foretold(facts, steps)
+            (source, each.step, each.fact, each.confidence, each.expects, each.ok, each.ok, to_text(ts))
+            for each in foretold
         ]
         if not rows:
             return 0

@@ -1,8 +1,8 @@
 """When an agent that lives by itself beats: pure rules, no clock, no disk.
 
-Three beats, as in seed 003: *gamma* captures, *theta* deliberates, *delta* consolidates. Gamma keeps its pace; theta and
-delta move between two bounds: the more there is to wonder about, the sooner it deliberates, and the more came in, the
-sooner it consolidates. A tick of its life is one theta.
+Three beats, as in seed 003: *gamma* captures, *theta* deliberates, *delta* consolidates. Gamma keeps its pace; theta
+and delta move between two bounds: the more there is to wonder about, the sooner it deliberates, and the more came in,
+the sooner it consolidates. A tick of its life is one theta.
 
 Rules (property-tested): no beat is due before its shortest time nor later than its longest; more pressure never makes a
 beat later; what was just done is not due. A clock that was set back makes a beat due at once and never silences it.
