@@ -33,6 +33,7 @@ def catch_up(app: "App") -> int:
     done = max(done, paths.catch_up(app, AGAIN))
     paths.hold_against(app)
     done = max(done, worth.catch_up(app, AGAIN))
+    done = max(done, app.living.catch_up())  # before the memory, which learns the sooner the less life is left
     return max(done, app.grimoire.catch_up())
 
 

@@ -18,7 +18,6 @@ from metnos.core.errors import ModelError, StoreError
 from metnos.executors.manifest import Reversal
 from metnos.grimoire import appraisal, capture
 from metnos.grimoire.appraisal import Outcome
-from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.curator_state import CuratorState
 from metnos.grimoire.episode import Viewer
 from metnos.grimoire.episodes import Engine, open_episodes
@@ -137,7 +136,7 @@ class Grimoire(Mind):
                     new += 1  # once, also if another process takes it in at the same time
         medium.applied(PROJECTION, *offered)
         sight.learn(self.app, self.usefulness.settle(self.facts, self.episodes, self.outcome))
-        if new and CuratorState(self.db, self.app.clock).tick(new, CuratorRules().every):
+        if new and CuratorState(self.db, self.app.clock).tick(new, self.app.living.effects().curator_every):
             self._guarded("", partial(self.learn, _BETWEEN_TURNS_S))
         return new
 
@@ -245,7 +244,8 @@ def curate(app: "App", watcher: Watcher = NOBODY, *, now: bool = False) -> Done:
     except ModelError:
         embedder = None  # the check of the embedder says so; words are enough to learn from
     think = thinking.of(app, watcher.stop)
-    every = 1 if think else CuratorRules().every  # what a model is to think about is not left until it is old
+    # What a model is to think about is not left until it is old.
+    every = 1 if think else app.living.effects().curator_every
     if not watcher.stop() and (now or CuratorState(app.grimoire.db, app.clock).due(every)):
         cycle = app.grimoire.learn(_NIGHT_S, embedder, watcher, think)
         counts |= {**(cycle.counts if cycle else {}), **(think.counts if think else {})}

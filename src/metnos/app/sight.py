@@ -46,6 +46,7 @@ def sight(app: "App") -> Sight:
         partial(_tokens, app),
         partial(_surprise, app),
         lambda task: _factors(app, task),
+        phase=app.living.phase,
         scorer=partial(_scorer, app),
         shapes=shapes(profiles.pack(app)),
     )
