@@ -10,6 +10,7 @@ a step. A rehearsal is no tick. A household is told of a new phase, and that a c
 golem by itself is done by whoever lets it beat. A broken ``life.db`` takes the phase away, and no turn.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from metnos.life.profile import Profile
 
 PROJECTION = "vitality"
-ENDS = {
+ENDS: Mapping[str, str] = {
     Cause.ECONOMIC: "the money it had to live on is spent",
     Cause.EPISTEMIC: "what it learnt turns out wrong more often than right",
     Cause.STOCHASTIC: "its time has come, by the dice or by its age",
