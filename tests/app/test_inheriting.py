@@ -22,6 +22,7 @@ from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Kind
 from metnos.law.inbox import Item
 from metnos.law.principal import at_terminal
+from metnos.life.lineage import State
 from metnos.life.testament import Bone, Habit, Left, Testament
 from metnos.mnestome import graph, mnest
 from metnos.mnestome.rules import State as Stand
@@ -64,7 +65,7 @@ class TestBeginning:
         found = inheriting.found_from(blank, path, clock=clock)
         assert found.generation == 2
         assert "SOUL.md" in found.made
-        assert found.taken.known + found.taken.entries.get("left out", 0) == 6
+        assert found.taken.known + found.taken.entries.get(State.LEFT_OUT, 0) == 6
         app = App.open(blank, clock)
         assert inheriting.lineage(app).ancestors()[0].key == signer.public
         kinds = [line.kind for line in app.audit.newest()]
