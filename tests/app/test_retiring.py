@@ -126,7 +126,7 @@ class TestSettling:
         retiring.retire(lived, to=target)
         assert lived.grants.active() == []
         assert [item.state for item in lived.inbox.newest(5)] == [State.REFUSED]
-        assert "1 questions" in left(target).testament.reflection[Category.UNFINISHED][0]
+        assert "questions (1)" in left(target).testament.reflection[Category.UNFINISHED][0]
 
     def test_nothing_acts_any_more(self, lived: App, target: Path) -> None:
         retiring.retire(lived, to=target)

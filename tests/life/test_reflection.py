@@ -52,7 +52,7 @@ class TestExtraction:
         assert any("Old lore" in line for line in said[Category.UNTESTED])
         assert any("rename_images" in line for line in said[Category.DIFFERENTLY])
         assert said[Category.NEVER_AGAIN][0] == "Writing ended badly."
-        assert "2 questions" in said[Category.UNFINISHED][0]
+        assert "questions (2)" in said[Category.UNFINISHED][0]
 
     def test_an_empty_life_says_so(self) -> None:
         said = reflection.extract(Material(Cause.OWNER, 0, ()))

@@ -103,7 +103,7 @@ def _finish(app: "App", death: Death) -> Json:
             app.inbox.refuse(item.id, by, HANDED_BACK)
         except InboxError:
             continue  # not this one's to answer: it ends by itself, and nothing it asks for can happen any more
-    told = [f"{count} {kind}" for kind, count in sorted(death.done["count"]["open"].items())]
+    told = [f"{kind} ({count})" for kind, count in sorted((death.done["count"] or {}).get("open", {}).items())]
     if told:
         text = f"this agent is retired and hands back: {', '.join(told)}. See metnos inbox list --all, metnos synt list"
         Notices(app.night_db, app.clock).tell([News("life", text, once=f"handed back {death.id}")])

@@ -8,7 +8,9 @@ from typing import Any
 import click
 
 from metnos.cli import FAILED, FINE, Choice, life_plot
+from metnos.cli.life_beat import beat
 from metnos.cli.life_lineage import lineage
+from metnos.cli.life_retire import retire
 from metnos.cli.live import columns
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, inert, json_option, note, print_json, print_table, say
@@ -25,7 +27,9 @@ def life() -> None:
     """See how alive this agent is; retire it; see whom it comes from."""
 
 
+life.add_command(beat)
 life.add_command(lineage)
+life.add_command(retire)
 
 
 @life.command()
@@ -132,15 +136,13 @@ def _plot(found: Mapping[str, Any]) -> None:
         return
     fine = (sys.stdout.encoding or "").lower().startswith("utf")
     width = max(10, min(columns(sys.stdout) - _BESIDE, _WIDEST))
-    for row in life_plot.rows(found["points"], width, fine=fine):
+    drawn = life_plot.rows(found["points"], width, fine=fine)
+    for row in drawn:
         click.echo(row.side + ("│" if fine else "|"), nl=False)
         click.echo("".join(click.style(cell.letter, fg=cell.colour) for cell in row.cells))
-    first, last = found["points"][0], found["points"][-1]
-    side = len(life_plot.rows(found["points"], 1, fine=fine)[0].side)
-    wide = min(width, len(found["points"]))
-    ends = f"{first['tick']}", f"{last['tick']}"
-    between = max(1, wide - len(ends[0]) - len(ends[1]))
-    click.echo(f"{found['tick_is']:>{side - 1}}  {ends[0]}{' ' * between}{ends[1]}")
+    first, last = str(found["points"][0]["tick"]), str(found["points"][-1]["tick"])
+    between = " " * max(1, len(drawn[0].cells) - len(first) - len(last))
+    click.echo(f"{found['tick_is']:>{len(drawn[0].side) - 1}}  {first}{between}{last}")
     click.echo()
 
 

@@ -201,7 +201,7 @@ def _never_again(material: Material) -> Sequence[str]:
 
 
 def _unfinished(material: Material) -> Sequence[str]:
-    open_work = [f"{count} {kind}" for kind, count in sorted((material.open_work or {}).items()) if count]
+    open_work = [f"{kind} ({count})" for kind, count in sorted((material.open_work or {}).items()) if count]
     told = [f"Handed back to my owner: {_list(open_work)}."] if open_work else []
     wishes = [f"Nobody made {_list(material.wished[:6])}, which I wished for."] if material.wished else []
     kept = (
