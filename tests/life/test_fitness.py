@@ -14,6 +14,7 @@ from metnos.grimoire.appraisal import NO_OUTCOME, Outcome
 from metnos.grimoire.fact import Fact, Kind
 from metnos.life import schema
 from metnos.life.fitness import Fitness
+from metnos.life.fitness_rules import Foretold
 from metnos.store.db import Database
 
 HOW = fact("how", kind=Kind.PROCEDURAL, confidence=0.9, data={"prefer": {"executor": "find_files"}})
@@ -79,6 +80,13 @@ def test_each_turn_is_asked_about_once_however_many_facts_it_has(fitness: Fitnes
 
     fitness.settle(outcome)
     assert asked == ["t1"]
+
+
+def test_what_was_only_watched_is_final_at_once(fitness: Fitness, db: Database) -> None:
+    assert fitness.score("event", START, [Foretold("usual", 0.7, 1, True, False)]) == 1
+    assert fitness.settle(lambda _: Outcome(feedback=True)) == 0
+    assert fitness.counts() == (1, 0)
+    assert db.query("SELECT final FROM scores") == [(1,)]
 
 
 def test_many_wrong_ones_make_it_senescent(fitness: Fitness) -> None:

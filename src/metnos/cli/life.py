@@ -125,6 +125,8 @@ def _why(name: str, found: Mapping[str, Any]) -> str:
     age = found["age"]
     if not age["limit"]:
         return "it does not age"
+    if not found["clocks"][name]["value"]:
+        return f"its time is over; it could live for {age['limit']} at most"
     return (
         f"{found['tick']} of at most {age['limit']}; the last throw was {age['throw'] or 0:.4f}, and less than"
         f" {age['hazard']:.6f} would have ended it"

@@ -20,6 +20,7 @@ COLOURS: Mapping[str, str] = {
 }
 _NAMES = {9: "thriving", 6: "stable", 4: "conservation", 2: "declining", 0: "terminal"}  # at the top row of each
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
+_BROAD = 4  # columns, at most
 _SIDE = max(map(len, COLOURS))
 
 
@@ -50,10 +51,11 @@ def rows(points: Sequence[Mapping[str, Any]], width: int, *, fine: bool) -> list
 
 
 def _columns(points: Sequence[Mapping[str, Any]], width: int) -> list[tuple[float, str]]:
-    """Lowest vitality and latest phase of each part of a life."""
+    """Lowest vitality and latest phase of each part of a life; a tick of a short one is some columns wide."""
     count = min(len(points), max(width, 1))
     parts = [points[len(points) * place // count : len(points) * (place + 1) // count] for place in range(count)]
-    return [(min(float(each["vitality"]) for each in part), str(part[-1]["phase"])) for part in parts]
+    found = [(min(float(each["vitality"]) for each in part), str(part[-1]["phase"])) for part in parts]
+    return [column for column in found for _ in range(min(_BROAD, max(1, width // count)))]
 
 
 def _letter(filled: float, fine: bool) -> str:

@@ -35,12 +35,15 @@ class Fitness:
 
     def note(self, turn: str, closed: datetime, facts: Sequence[Fact], steps: Sequence[StepTrace]) -> int:
         """Score the facts that steered a turn against its steps; returns how many scores are new."""
-        return self.score(turn, closed, list(fitness_rules.foretold(facts, steps)))
+        return self.score(turn, closed, list(fitness_rules.foretold(facts, steps)), final=False)
 
-    def score(self, source: str, ts: datetime, foretold: Sequence[Foretold]) -> int:
-        """Score what was foretold of a turn, or of an event, which ``source`` names; returns how many are new."""
+    def score(self, source: str, ts: datetime, foretold: Sequence[Foretold], *, final: bool = True) -> int:
+        """Score what was foretold of a turn, or of an event, which ``source`` names; returns how many are new.
+
+        ``final``: nobody will say more about it, as of what was only watched.
+        """
         rows = [
-            (source, each.step, each.fact, each.confidence, each.expects, each.ok, each.ok, to_text(ts))
+            (source, each.step, each.fact, each.confidence, each.expects, each.ok, each.ok, final, to_text(ts))
             for each in foretold
         ]
         if not rows:
@@ -48,7 +51,7 @@ class Fitness:
         with self._db.write() as tx:
             put = (
                 "INSERT OR IGNORE INTO scores (turn, step, fact, confidence, expects, ok, went, final, ts)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
             )
             return sum(tx.execute(put, row) for row in rows)
 
@@ -59,15 +62,16 @@ class Fitness:
             "SELECT seq, turn, ok, went, ts <= ? FROM scores WHERE final = 0 ORDER BY seq LIMIT ?", (old, _AT_ONCE)
         )
         outcomes = {turn: outcome_of(turn) for turn in dict.fromkeys(turn for _, turn, *_ in found)}
-        changed = 0
+        changed = []
         for seq, turn, ok, before, is_old in found:
             outcome = outcomes[turn]
             now, final = fitness_rules.went(bool(ok), outcome), fitness_rules.is_final(outcome, bool(is_old))
             if final or now != bool(before):
-                changed += now != bool(before)
-                with self._db.write() as tx:
-                    tx.execute("UPDATE scores SET went = ?, final = ? WHERE seq = ?", (now, final, seq))
-        return changed
+                changed.append((now, final, seq, now != bool(before)))
+        if changed:
+            with self._db.write() as tx:
+                tx.execute_many("UPDATE scores SET went = ?, final = ? WHERE seq = ?", [row[:3] for row in changed])
+        return sum(turned for *_, turned in changed)
 
     def value(self) -> float:
         """Predictive fitness as it stands."""
