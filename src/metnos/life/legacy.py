@@ -81,21 +81,20 @@ class Gathered:
 def gather(estate: Estate, rules: BottleneckRules = RULES) -> Gathered:
     """Everything that may cross, through barrier and bottleneck."""
     dropped: Counter[str] = Counter()
-    crossed = _crossed(estate, rules, dropped)
-    held = {fact.id: _descent(fact, estate).held for fact in crossed}
-    chosen = testament_rules.select(crossed, held, rules)
+    alike = _alike(_crossed(estate, rules, dropped))
+    held = {key: max(_descent(fact, estate).held for fact in many) for key, many in alike.items()}
+    chosen = testament_rules.select([many[0] for many in alike.values()], held, rules)
     dropped.update(chosen.dropped)
-    made: dict[str, Entry] = {}
+    entries: list[Entry] = []
     became: dict[str, str] = {}
     for fact in chosen.kept:
-        entry = _entry(fact, estate, len(chosen.stands_for.get(fact.id, (fact.id,))))
-        known = made.get(entry.id)
-        made[entry.id] = entry if known is None else replace(known, of=known.of + entry.of)
-        became |= dict.fromkeys((fact.id, *chosen.stands_for.get(fact.id, ())), entry.id)
+        stands_for = [each.id for key in chosen.stands_for.get(fact.id, (fact.id,)) for each in alike[key]]
+        entries.append(_entry(fact, estate, len(stands_for)))
+        became |= dict.fromkeys(stands_for, entries[-1].id)
     episodes = tuple(_left(each) for each in sorted(estate.episodes, key=lambda each: each.id)[:MOST_EPISODES])
     released = {became[key] for key in estate.released if key in became} | {each.id for each in episodes}
     return Gathered(
-        tuple(made.values()),
+        tuple(entries),
         _links(estate.links, became),
         episodes,
         bones(estate.mnests, estate.died),
@@ -103,6 +102,19 @@ def gather(estate: Estate, rules: BottleneckRules = RULES) -> Gathered:
         dict(sorted(dropped.items())),
         dict(sorted(Counter(chosen.why.values()).items())),
     )
+
+
+def _alike(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """What says the same once its particulars are gone, the most believed first, by the id of that one: two of them
+    would take two places and teach one thing."""
+    found: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=lambda each: (-each.confidence, each.id)):
+        found.setdefault(_identity(fact), []).append(fact)
+    return {many[0].id: many for many in found.values()}
+
+
+def _identity(fact: Fact) -> str:
+    return sha256_hex(canonical_json([fact.kind, fact.domain, fact.subject, fact.text]))[:26]
 
 
 def _crossed(estate: Estate, rules: BottleneckRules, dropped: Counter[str]) -> list[Fact]:
@@ -142,9 +154,8 @@ def _descent(fact: Fact, estate: Estate) -> Descent:
 
 def _entry(fact: Fact, estate: Estate, stands_for: int) -> Entry:
     descent = _descent(fact, estate)
-    said = canonical_json([fact.kind, fact.domain, fact.subject, fact.text])
     return Entry(
-        id=sha256_hex(said)[:26],
+        id=_identity(fact),
         kind=fact.kind,
         text=fact.text[:TEXT],
         domain=fact.domain[:NAME],
