@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from metnos.life.lab_world import Size
 
 REPORT, FIGURES = "report.md", "figures"
-_QUICK = {"generations": 2, "ticks": 100}  # two consolidations in each of two lives: enough to see that it works
+_QUICK = {"generations": 2, "ticks": 60, "forms": 6, "entries": 8}  # a consolidation in each of two lives
+_QUICK_STREAMS = ("still", "returning")
 
 
 @click.group()
@@ -41,7 +42,9 @@ def lab() -> None:
 )
 @click.option("--processes", type=click.IntRange(1, 64), help="Processes at once. Default: one for each processor.")
 @click.option("--made-only", is_flag=True, help="Leave out the streams made of public measurements.")
-@click.option("--quick", is_flag=True, help="Two short generations: seconds instead of minutes; proves nothing.")
+@click.option(
+    "--quick", is_flag=True, help="Two short generations in two streams: seconds instead of minutes; proves nothing."
+)
 @json_option
 def generations(
     seed: int,
@@ -67,13 +70,14 @@ def generations(
 
     chosen = {name: value for name, value in (("generations", generations), ("entries", entries)) if value is not None}
     size = Size(**((_QUICK if quick else {}) | chosen))
-    experiment = labs.Experiment(size, tuple(range(seed, seed + runs)), labs.streams(made_only))
-    if not made_only and lab_data.folder() is None:
+    streams = _QUICK_STREAMS if quick else labs.streams(made_only)
+    experiment = labs.Experiment(size, tuple(range(seed, seed + runs)), streams)
+    if not made_only and not quick and lab_data.folder() is None:
         note('the public measurements are left out: they are in a package. Have them: pip install "metnos[lab]"')
     try:
         with Counting("runs of a stream") as counting:
             lives = labs.run(experiment, out, processes or os.cpu_count() or 1, counting.step)
-        text = _written(lives, size, out, _command(runs, size, seed, made_only=made_only))
+        text = _written(lives, size, out, _command(runs, size, seed, quick=quick, made_only=made_only))
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}", fix="Name another folder: --out") from error
     if as_json:
@@ -96,15 +100,7 @@ def _written(lives: "Sequence[Life]", size: "Size", out: Path, command: str) -> 
     return text
 
 
-def _command(runs: int, size: "Size", seed: int, *, made_only: bool) -> str:
+def _command(runs: int, size: "Size", seed: int, *, quick: bool, made_only: bool) -> str:
     """What gives the same figures again."""
-    from metnos.life.lab_world import Size
-
-    usual = Size()
-    said = [f"metnos lab generations --seed {seed} --runs {runs}"]
-    if (size.ticks, size.generations) == (_QUICK["ticks"], _QUICK["generations"]):
-        said.append("--quick")
-    elif size.generations != usual.generations:
-        said.append(f"--generations {size.generations}")
-    said += [f"--entries {size.entries}"] if size.entries != usual.entries else []
-    return " ".join([*said, *(["--made-only"] if made_only else [])])
+    said = f"metnos lab generations --seed {seed} --runs {runs} --generations {size.generations}"
+    return f"{said} --entries {size.entries}{' --quick' * quick}{' --made-only' * made_only}"

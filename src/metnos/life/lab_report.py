@@ -137,9 +137,10 @@ def _head(found: Found, command: str) -> str:
     said = {each.name: each.said for each in (*lab_world.STREAMS, *lab_data.DATA)}
     lines = [
         "# What generations inherit: results",
-        f"Made by `{command}`. {seeds} {'run' if seeds == 1 else 'runs'} of every stream, {size.generations} generations"
-        f" of {size.ticks} tasks, {size.entries} entries cross a death. Figures are means over runs with their"
-        f" {LEVEL:.0%} intervals (Student's t); arms are compared run by run on the same tasks.",
+        f"Made by `{command}`. Every stream was run {seeds} {'time' if seeds == 1 else 'times'} with"
+        f" {size.generations} generations of {size.ticks} tasks; {size.entries} entries cross a death. Figures are"
+        f" means over runs with their {LEVEL:.0%} intervals (Student's t); arms are compared run by run on"
+        " the same tasks.",
         "\n".join(f"- **{name}**: {said[name]}" for name in found.streams),
     ]
     return "\n\n".join(lines)
@@ -151,8 +152,9 @@ def _verdicts(found: Found) -> str:
     for claim in CLAIMS:
         rows = {stream: found.differs(stream, claim) for stream in found.streams}
         parts.append(_claim(claim.said, f"bottleneck less {claim.against}, {claim.measure}, points", rows, all_))
-    rows = {stream: found.grows(stream) for stream in found.streams}
-    parts.append(_claim(GROWS, "wrong in youth, points from one heir to the next", rows, all_))
+    if found.size.generations > 2:  # of one heir nothing can be said about the next
+        rows = {stream: found.grows(stream) for stream in found.streams}
+        parts.append(_claim(GROWS, "wrong in youth, points from one heir to the next", rows, all_))
     return "\n\n".join(parts)
 
 

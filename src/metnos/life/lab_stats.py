@@ -8,6 +8,7 @@ whoever makes them knows that.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean, stdev
 
 LEVEL = 0.95
@@ -82,6 +83,7 @@ def below(t: float, freedom: int) -> float:
     return min(1.0, max(0.0, 0.5 + math.copysign(half, t)))
 
 
+@lru_cache(maxsize=64)  # a report asks for the same one hundreds of times
 def quantile(share: float, freedom: int) -> float:
     """The value that Student's t stays below with this probability, from a half on."""
     low, high = 0.0, 1.0
