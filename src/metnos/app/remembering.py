@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from metnos.grimoire.fitting import Fitting
     from metnos.grimoire.learning import Think
     from metnos.grimoire.recall_rules import Rules
+    from metnos.grimoire.somatic import Planned, Warned
 
 PROJECTION = "episodes"
 BUSY = "another process is learning"
@@ -202,7 +203,11 @@ class Grimoire(Mind):
     # -- recalling
 
     def reminding(self) -> Reminding:
-        return Reminding(self._advice, self._rules, partial(self.recall, count=5, facts=5))
+        return Reminding(self._advice, self._rules, partial(self.recall, count=5, facts=5), self._feel)
+
+    def _feel(self, steps: "Sequence[Planned]", form: str, sender: str) -> "Sequence[Warned]":
+        """Which of these steps enter situations that went badly."""
+        return self.somatic.warnings(steps, form, sender, self.outcome)
 
     def _rules(self) -> list[Fact]:
         """What the owner wrote into the playbook in so many words."""

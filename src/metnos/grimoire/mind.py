@@ -35,6 +35,7 @@ from metnos.grimoire.mood import Mood
 from metnos.grimoire.question import Span
 from metnos.grimoire.recall import NOTHING, Memory, Recall, Recollection
 from metnos.grimoire.recall_rules import Rules
+from metnos.grimoire.somatic import Somatic
 from metnos.grimoire.trace import State
 from metnos.grimoire.usefulness import Usefulness
 from metnos.grimoire.vectored import OfEpisodes, OfFacts, Vectored
@@ -126,6 +127,10 @@ class Mind(ABC):
     def usefulness(self) -> Usefulness:
         return Usefulness(self.db, self.clock)
 
+    @cached_property
+    def somatic(self) -> Somatic:
+        return Somatic(self.db, self.clock)
+
     @property
     def folder(self) -> Path:
         return self.db.path.parent
@@ -140,6 +145,7 @@ class Mind(ABC):
         """Remember an episode, with how surprising it is and what it feels like."""
         felt = self._felt(episode)
         self.episodes.add([felt], None, None)
+        self.somatic.note(felt)
         return felt
 
     def _felt(self, episode: Episode) -> Episode:
