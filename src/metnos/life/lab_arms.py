@@ -3,7 +3,7 @@
 - *no inheritance*: every generation begins with nothing;
 - *bottleneck*: the product's way. What is known goes through the barrier and the bottleneck into a signed testament,
   and the heir takes it in, discounted, varied, and earned anew by use; facts fade;
-- *random*: the same, but chance chooses which entries cross;
+- *random*: the same, but chance chooses among all that could cross;
 - *total recall*: nobody dies, nothing fades and nothing is pruned. What misleads is still believed less and what is
   contradicted still gives way, because learning that one was wrong is no forgetting;
 - *no death*: nobody dies, and facts fade as in the product: tells what dying adds to forgetting.
@@ -15,7 +15,7 @@ Released episodes do not cross, because there is no owner to release them.
 
 import hashlib
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -26,13 +26,14 @@ from metnos.core.clock import MovableClock
 from metnos.core.sign import Signer
 from metnos.grimoire import fact_rules
 from metnos.grimoire.fact import Fact, Standing
-from metnos.life import barrier, inheritance_rules, lineage_schema, testament_file, testament_rules
+from metnos.life import legacy, lineage_schema, testament_file
 from metnos.life.barrier_scan import Known, words
 from metnos.life.inheritance import Inheritance
 from metnos.life.lab_mind import START, Learner
 from metnos.life.lab_world import Task
+from metnos.life.legacy import Estate
 from metnos.life.lineage import Lineage
-from metnos.life.testament import MOST_ENTRIES, Category, Cause, Descent, Entry, Opened, Testament
+from metnos.life.testament import MOST_ENTRIES, Category, Cause, Entry, Testament
 from metnos.life.testament_rules import BottleneckRules
 from metnos.store.db import Database, Durability
 
@@ -115,7 +116,6 @@ class Line:
         self._known = Known(common=frozenset(_common(tasks)))
         self._generation = 0
         self._born = self.clock.now()
-        self._testament: Opened | None = None
         self.learner, self._lineage = self._birth()
 
     def succeed(self) -> Left:
@@ -153,18 +153,18 @@ class Line:
 
     def _last_will(self, facts: Sequence[Fact]) -> bytes:
         """What is left, as a signed testament."""
-        descents = self._lineage.descents()
-        proofs = {fact.id: self._lineage.proof(fact) for fact in facts}
-        held = {
-            key: inheritance_rules.held_after(descents[key].held if key in descents else 0, proved)
-            for key, proved in proofs.items()
-        }
-        told = [crossed.fact for fact in facts if (crossed := barrier.crossing(fact, self._known)).fact is not None]
         signer = _signer(f"{self._name} {self._generation}")
-        entries = [
-            _entry(fact, descents.get(fact.id, Descent(signer.public)), held[fact.id], proofs[fact.id])
-            for fact in self._chosen(told, held)
-        ]
+        estate = Estate(
+            key=signer.public,
+            died=self.clock.now(),
+            facts=facts,
+            links=(),
+            mnests=(),
+            known=self._known,
+            private=lambda: (),  # all that was ever said here are the lab's own words
+            descents=self._lineage.descents(),
+            proofs={fact.id: self._lineage.proof(fact) for fact in facts},
+        )
         left = Testament(
             id=self.learner.ids(),
             born=self._born,
@@ -177,42 +177,16 @@ class Line:
             reflected_by="extraction",
             lived={"facts": len(facts)},
             ancestors=self._lineage.ancestors(),
-            entries=tuple(entries),
+            entries=self._chosen(estate),
         )
         return testament_file.pack(left, b"", signer)
 
-    def _chosen(self, told: Sequence[Fact], held: Mapping[str, int]) -> Sequence[Fact]:
+    def _chosen(self, estate: Estate) -> tuple[Entry, ...]:
         if self.arm.way is Way.BOTTLENECK:
-            return testament_rules.select(told, held, BottleneckRules(limit=self.arm.entries)).kept
-        believed = sorted((fact for fact in told if fact.standing is Standing.ACTIVE), key=lambda each: each.id)
-        chance = random.Random(f"{self._name} {self._generation}")  # noqa: S311 -- as above: nothing here is secret
-        return chance.sample(believed, min(self.arm.entries, len(believed)))
-
-
-def _entry(fact: Fact, descent: Descent, held: int, proved: inheritance_rules.Proof) -> Entry:
-    return Entry(
-        id=fact.id,
-        kind=fact.kind,
-        text=fact.text,
-        domain=fact.domain,
-        confidence=fact.confidence,
-        quality=fact.quality,
-        decay=fact.decay,
-        provenance=fact.provenance,
-        origin=descent.origin,
-        generation=inheritance_rules.generation_after(descent.generation, proved),
-        held=held,
-        created=fact.created,
-        subject=fact.subject,
-        value=fact.value,
-        data=fact.data,
-        episode_count=fact.episode_count,
-        helped=fact.helped,
-        harmed=fact.harmed,
-        bloodstain=fact.bloodstain,
-        pad=fact.pad,
-        tags=fact.tags,
-    )
+            return legacy.gather(estate, BottleneckRules(limit=self.arm.entries)).entries
+        could = sorted(legacy.gather(estate).entries, key=lambda each: each.id)
+        chance = random.Random(f"{self._name} {self._generation}")  # noqa: S311 -- repeatable; nothing here is secret
+        return tuple(chance.sample(could, min(self.arm.entries, len(could))))
 
 
 def _signer(name: str) -> Signer:
