@@ -128,6 +128,8 @@ def _learn(app: "App", _death: Death) -> Json:
 
 def _gather(app: "App", death: Death) -> Json:
     whole = estate.estate(app, death.died, death.wishes.release)
+    last = legacy.ending(death.cause, app.settings.life.profile, whole.key, death.died)
+    whole = replace(whole, facts=[*whole.facts, last]) if last else whole
     gathered, life = legacy.gather(whole), estate.lived(app, death.died)
     common = whole.known.all_common
     confused, dreamt = (

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from metnos.core.clock import Clock, to_text
 from metnos.core.embedding import Embedder
 from metnos.core.ids import UlidMaker
-from metnos.grimoire import happenings
+from metnos.grimoire import bloodstain, happenings
 from metnos.grimoire.appraisal import NO_OUTCOME, OutcomeOf
 from metnos.grimoire.cluster import RULES as CLUSTER_RULES
 from metnos.grimoire.cluster import ClusterRules, clusters
@@ -132,10 +132,11 @@ class Curator:
         self._playbook = playbook
         self._tell = tell or happenings.tell(db, clock)
         self._domain = domain
+        self._outcome_of = outcome_of
         self._state = CuratorState(db, clock)
         self._reports = Reports(db, clock)
         self._offering = Offering(episodes, domain, self._numbers.replay, self._rules.pools)
-        self._judging = Judging(db, clock, episodes, outcome_of, self._doubt, self._rules)
+        self._judging = Judging(db, clock, episodes, outcome_of, self._doubt, self._rules, self._stain)
         self._learning = Learning(
             clock,
             ids,
@@ -326,3 +327,13 @@ class Curator:
         )
         for fact, share in wrong:
             self._facts.weaken(fact, share)
+
+    def _stain(self, episodes: Sequence[Episode]) -> None:
+        """Something ended badly for good: that is a warning at once, and once."""
+        made = [
+            bloodstain.of(each, self._outcome_of(each.source), self._domain, self._clock.now()) for each in episodes
+        ]
+        known = {fact.id for fact in self._facts.get([fact.id for fact in made])}
+        for fact in made:
+            if fact.id not in known:
+                self._facts.admit(fact)

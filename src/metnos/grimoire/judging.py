@@ -45,7 +45,8 @@ class _Judgement:
 
 
 class Judging:
-    """Judges what is new and what is watched. ``wrong`` is told which were learnt from and turned out wrong."""
+    """Judges what is new and what is watched. ``wrong`` is told which were learnt from and turned out wrong,
+    ``stained`` which ended badly for good; the same one may be told twice."""
 
     def __init__(
         self,
@@ -55,12 +56,14 @@ class Judging:
         outcome_of: OutcomeOf,
         wrong: Callable[[Sequence[str]], None],
         rules: CuratorRules,
+        stained: Callable[[Sequence[Episode]], None] = lambda _episodes: None,
     ) -> None:
         self._db = db
         self._clock = clock
         self._episodes = episodes
         self._outcome_of = outcome_of
         self._wrong = wrong
+        self._stained = stained
         self._rules = rules
         self._state = CuratorState(db, clock)
         self._mood = Mood(db, clock)
@@ -91,6 +94,7 @@ class Judging:
             self._state.set_fresh(tx, _once([*self._state.fresh(), *verified]))
             watched = [*self._state.watched(), *(Watched(each.episode.id, until, each.verdict) for each in judged)]
             self._state.set_watched(tx, watched[-self._rules.watched :])
+            self._stained([each.episode for each in judged if each.mark.bloodstain])
             self._state.set_place(tx, replace(self._state.place(), judged=batch[-1].seq))
         counts["judged"] += len(judged)
         counts["verified"] += len(verified)
@@ -111,6 +115,7 @@ class Judging:
             kept = [replace(watched[each.episode.id], verdict=each.verdict) for each in judged]
             self._state.set_watched(tx, kept)
             self._wrong([each for each in bad if each not in set(waiting)])
+            self._stained([each.episode for each in judged if each.mark.bloodstain and not each.episode.bloodstain])
         self._episodes.mark([each.mark for each in judged if each.changes])
         counts["changed"] += len(other)
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
-from metnos.grimoire import poison
+from metnos.grimoire import bloodstain, poison
 from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.episode import Provenance, Scope
 from metnos.grimoire.extract import figure, quoted
@@ -39,6 +39,8 @@ _LONG = 4  # digits of a whole number that is a parameter wherever it stands: sh
 _ERROR = re.compile(r"[a-z][a-z_ ]{0,40}")
 _NAMES = 40  # characters of an argument's name
 _KEPT = ("cause", "effect", "strategy", "executor", "metric", "error", "pattern")  # data that says what it is about
+_WRONG = (bloodstain.DISLIKED, bloodstain.UNDONE, bloodstain.BADLY)
+_FAILED = re.compile(r"it failed with [a-z_]{1,40}")
 _TEXT = 1000
 _NOBODYS = (Scope.AGENT, Scope.SHARED)  # what the agent saw by itself, and what everybody may know
 
@@ -107,6 +109,7 @@ def _told(fact: Fact, known: Known) -> Fact | str:
         return "what it is about is private"
     ways: Mapping[Kind, Callable[[Fact, Known], Fact | str]] = {
         Kind.ANTI: _anti,
+        Kind.WARNING: _warning,
         Kind.BASELINE: _baseline,
         Kind.PROCEDURAL: _procedure,
         Kind.HEURISTIC: _procedure,
@@ -136,6 +139,21 @@ def _anti(fact: Fact, known: Known) -> Fact | str:
         data={"warning": text, "executor": executor, "error": error, "when": kept},
         tags=(),
     )
+
+
+def _warning(fact: Fact, known: Known) -> Fact | str:
+    """A bloodstain: conditions, decision, and what went wrong."""
+    conditions, decision, wrong = (fact.data.get(name) for name in ("conditions", "decision", "wrong"))
+    if not isinstance(conditions, Mapping) or not isinstance(decision, list) or not isinstance(wrong, str):
+        return _free(fact, known)
+    form = conditions.get("canonical")
+    form = form if isinstance(form, str) and known.all_common(form) else ""
+    steps = [name for name in map(_executor, decision) if name]
+    how = wrong if wrong in _WRONG or _FAILED.fullmatch(wrong) else bloodstain.BADLY
+    text = bloodstain.told(form, steps, how, fact.domain or "something")
+    data = {"warning": text, "conditions": {"canonical": form, "domain": fact.domain}, "decision": steps, "wrong": how}
+    subject = f"{bloodstain.TAG}: {form or fact.domain}: {' '.join(steps)}"
+    return replace(fact, text=text, subject=subject, value=how, data=data, tags=())
 
 
 def _baseline(fact: Fact, known: Known) -> Fact | str:

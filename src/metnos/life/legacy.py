@@ -16,11 +16,13 @@ from datetime import datetime
 from typing import Any
 
 from metnos.core.canon import canonical_json, sha256_hex
+from metnos.core.clock import to_text
 from metnos.core.errors import TestamentError
 from metnos.executors import vocabulary
-from metnos.grimoire import poison
-from metnos.grimoire.episode import Episode
-from metnos.grimoire.fact import Fact, Standing
+from metnos.grimoire import bloodstain, poison
+from metnos.grimoire.episode import Episode, Provenance, Scope
+from metnos.grimoire.extract import quoted
+from metnos.grimoire.fact import Decay, Fact, Kind, Standing
 from metnos.grimoire.fact_rules import INHERITED
 from metnos.grimoire.strings import strings
 from metnos.life import barrier, barrier_scan, reflection, testament_rules
@@ -31,6 +33,7 @@ from metnos.life.testament import (
     MOST_LINKS,
     MOST_MNESTS,
     Bone,
+    Cause,
     Descent,
     Entry,
     Left,
@@ -44,6 +47,11 @@ from metnos.synt.draft import Draft
 
 PRIVATE = "it repeats what was said here"
 _FACT, _EPISODE, _CORE = "fact ", "episode ", "reflection"
+
+_ENDINGS = {
+    Cause.ECONOMIC: "its money was spent before it had learnt to do without",
+    Cause.EPISTEMIC: "what it knew was wrong more often than right",
+}
 
 Private = Callable[[], Iterable[str]]  # everything that was said here, from its beginning each time
 
@@ -283,3 +291,29 @@ def unsettled(facts: Iterable[Fact]) -> dict[str, int]:
 def dreamt(facts: Iterable[Fact]) -> dict[str, int]:
     """Dreams that nobody confirmed, by domain."""
     return dict(Counter(f.domain for f in facts if f.confirm_by is not None and f.domain))
+
+
+def ending(cause: Cause, profile: str, key: str, died: datetime) -> Fact | None:
+    """How a life ended badly, as the last warning that it leaves; nothing if it did not."""
+    if cause not in _ENDINGS:
+        return None
+    text = f"Ended badly: a life by the profile {quoted(profile)}: {_ENDINGS[cause]}."
+    return Fact(
+        id=f"0{sha256_hex(f'{bloodstain.TAG} {key} {to_text(died)}'.encode())[:25].upper()}",
+        kind=Kind.WARNING,
+        text=text,
+        domain="life",
+        confidence=0.6,
+        quality=0.6,
+        provenance=Provenance.DEATH,
+        decay=Decay.STRATEGIC,
+        created=died,
+        reinforced=died,
+        applied=died,
+        subject=f"{bloodstain.TAG}: life: {cause}",
+        value=_ENDINGS[cause],
+        data={"warning": text},
+        episode_count=1,
+        scope=Scope.AGENT,
+        bloodstain=True,
+    )
