@@ -7,7 +7,8 @@
 
 Rules: reads closed turns and can be done again at any time; each turn is one tick, and each steering fact one score for
 a step. A rehearsal is no tick. A household is told of a new phase, and that a clock ran out, and goes on; what ends a
-golem by itself is done by whoever lets it beat. A broken ``life.db`` takes the phase away, and no turn.
+golem by itself is done by whoever lets it beat (`metnos.app.beating`). While ``life.db`` cannot be read, what a phase
+changes is as at the start.
 """
 
 from collections.abc import Mapping
