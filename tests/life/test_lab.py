@@ -56,7 +56,7 @@ def test_another_experiment_is_not_mixed_in(tmp_path: Path) -> None:
 
 
 def test_further_arms_run_on_one_stream_only() -> None:
-    assert len(arms("mixed", SIZE)) == 10
+    assert len(arms("mixed", SIZE)) == 11
     assert len(arms("still", SIZE)) == 5
 
 

@@ -1,6 +1,7 @@
 """What a generation leaves to the next, arm by arm, with real testaments."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,13 @@ def test_the_same_name_gives_the_same_testament(tmp_path: Path) -> None:
     assert found[0] == found[1] != []
 
 
+def test_who_never_doubts_believes_no_less_what_misled(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    line = Line(Arm("stubborn", Way.TOTAL, stubborn=True), tmp_path / "a", "still 1", STILL)
+    assert line.learner.facts.rules == replace(KEEPING, weakening=0.0)
+    line.close()
+
+
 def test_arms_have_names_of_their_own() -> None:
     names = [arm.name for arm in (*main_arms(16), *further_arms(16))]
-    assert len(set(names)) == len(names) == 10
+    assert len(set(names)) == len(names) == 11

@@ -61,12 +61,14 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """``entries``: how many may cross. ``strict``: only own knowledge decides, as plans are steered today."""
+    """``entries``: how many may cross. ``strict``: only own knowledge decides, as plans are steered today.
+    ``stubborn``: what misleads is believed no less for it, as by somebody who cannot let go of anything."""
 
     name: str
     way: Way
     entries: int = 0
     strict: bool = False
+    stubborn: bool = False
 
     @property
     def dies(self) -> bool:
@@ -85,7 +87,7 @@ def main_arms(entries: int) -> tuple[Arm, ...]:
 
 
 def further_arms(entries: int) -> tuple[Arm, ...]:
-    """What the width of the bottleneck does, and what steering by own knowledge alone does."""
+    """What the width of the bottleneck does, what steering by own knowledge alone, and what never doubting."""
     narrow = max(1, entries // 4)
     return (
         Arm(f"bottleneck, {narrow} entries", Way.BOTTLENECK, narrow),
@@ -93,6 +95,7 @@ def further_arms(entries: int) -> tuple[Arm, ...]:
         Arm(f"bottleneck, {MOST_ENTRIES} entries", Way.BOTTLENECK, MOST_ENTRIES),
         Arm("bottleneck, heeding only its own", Way.BOTTLENECK, entries, strict=True),
         Arm("no inheritance, heeding only its own", Way.NONE, strict=True),
+        Arm("total recall, never doubting", Way.TOTAL, stubborn=True),
     )
 
 
@@ -147,6 +150,7 @@ class Line:
     def _birth(self) -> tuple[Learner, Lineage]:
         folder = self._folder / f"{self._generation}"
         rules = KEEPING if self.arm.way is Way.TOTAL else fact_rules.RULES
+        rules = replace(rules, weakening=0.0) if self.arm.stubborn else rules
         learner = Learner(folder, self.clock, rules, self.arm.strict)
         db = Database(folder / "life.db", lineage_schema.MIGRATIONS, clock=self.clock, durability=Durability.NORMAL)
         return learner, Lineage(db, self.clock)

@@ -198,12 +198,12 @@ def _further(found: Found) -> str:
     if FURTHER not in found.streams:
         return ""
     lines = [
-        f"## The width of the bottleneck, and who is heeded (stream {FURTHER})",
+        f"## The width of the bottleneck, who is heeded, and who never doubts (stream {FURTHER})",
         "",
         "| arm | wrong, whole lives (%) | wrong in youth (%) | entries taken |",
         "|---|---|---|---|",
     ]
-    for arm in (OURS, "random", "no inheritance", *found.further):
+    for arm in (*found.main, *found.further):
         taken = [life.taken for life in found.total(FURTHER, arm) if life.generation > 1]
         cells = [_plain(found.mean(FURTHER, arm, of)) for of in (whole, youth)]
         lines.append(f"| {arm} | {' | '.join(cells)} | {sum(taken) / max(1, len(taken)):.1f} |")
