@@ -207,7 +207,9 @@ class TestDefaults:
     def test_a_lesson_of_three_lives_is_offered_for_the_playbook(self, heir: App, take: Take) -> None:
         lesson = an_entry(0, kind=Kind.HEURISTIC, text="Split tables of more than 100 rows before sorting.", held=3)
         young = an_entry(1, kind=Kind.HEURISTIC, text="Ask before archives of 7 folders are unpacked.", held=2)
-        found = take(of_generation(2, entries=(lesson, young), links=()))
+        twin = replace(lesson, id="E7", kind=Kind.ANTI, subject="subject 0", text="Sorting 100 rows unsplit fails.")
+        heuristic = replace(lesson, subject="heuristic: subject 0")
+        found = take(of_generation(2, entries=(heuristic, young, twin), links=()))
         (item,) = found.asked
         assert item.body["file"] == "PLAYBOOK.md"
         assert "3 generations" in str(item.body["why"])

@@ -14,6 +14,7 @@ from metnos.core import settings_file
 from metnos.core.canon import Json, canonical_json, sha256_hex
 from metnos.core.errors import InboxError, SettingsError, UsageError
 from metnos.grimoire.fact import Fact, Kind, Standing
+from metnos.grimoire.learning import TWIN
 from metnos.law.audit_line import Entry
 from metnos.law.inbox import Item
 from metnos.law.principal import Autonomy, Channel, Principal
@@ -41,9 +42,9 @@ def ask(app: "App", line: Lineage) -> list[Item]:
     lessons = [each for each in line.heirlooms() if each.fact and rules.is_innate(each.held, line.numbers)]
     lessons.sort(key=lambda each: (-each.held, -each.believed, each.entry))
     held = {each.fact: each.held for each in reversed(lessons)}
-    facts = [fact for fact in app.grimoire.facts.get([each.fact for each in lessons]) if fact.kind in _ADVICE]
-    unique = list({fact.id: fact for fact in facts if fact.standing is Standing.ACTIVE}.values())
-    asked += [_ask_line(app, fact, held[fact.id]) for fact in unique[:_MOST]]
+    facts = app.grimoire.facts.get([each.fact for each in lessons])
+    told = {_about(fact): fact for fact in reversed(facts) if fact.kind in _ADVICE and fact.standing is Standing.ACTIVE}
+    asked += [_ask_line(app, fact, held[fact.id]) for fact in list(reversed(told.values()))[:_MOST]]
     return [each for each in asked if each is not None]
 
 
@@ -88,6 +89,11 @@ def _ask_line(app: "App", fact: Fact, held: int) -> Item | None:
         return keeping.tiers(app).propose(fact.text, PLAYBOOK, why, [fact.id], asked_by=HEIR)
     except UsageError:
         return None  # nothing that could stand there
+
+
+def _about(fact: Fact) -> tuple[str, str]:
+    """What a lesson is about: a warning and the heuristic that was made of it are one."""
+    return fact.domain, fact.subject.removeprefix(TWIN) or fact.text
 
 
 def _was_asked(app: "App", digest: str) -> bool:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 Think = Callable[[str], str]  # gets untrusted material, fences it, asks with `extract_model.INSTRUCTION`
 _BASELINES = 200  # of one cluster
 _ALIKE = 20  # of one subject
+TWIN = "heuristic: "  # the beginning of the subject of a heuristic that was made of another fact
 _PROPOSED = frozenset({Kind.PROCEDURAL, Kind.ANTI})  # kinds that a heuristic can be made of
 
 
@@ -195,7 +196,7 @@ class Learning:
             id=self._ids(),
             kind=Kind.HEURISTIC,
             text=kept.text,
-            subject=f"heuristic: {kept.subject}",
+            subject=f"{TWIN}{kept.subject}",
             value=kept.value,
             data={**kept.data, "strategy": kept.data.get("strategy") or kept.data.get("executor", ""), "fact": kept.id},
             tags=tuple(filter(None, (self._domain.category(Kind.HEURISTIC),))),
