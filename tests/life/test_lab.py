@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from metnos.core.errors import UsageError
-from metnos.life import lab
+from metnos.life import lab, lab_data
 from metnos.life.lab import Experiment, Life, arms, piece, read, run
 from metnos.life.lab_world import Size
 
@@ -63,5 +63,5 @@ def test_further_arms_run_on_one_stream_only() -> None:
 def test_public_streams_are_there_only_where_their_package_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"weather", "employment"} < set(lab.streams(False))
     assert "weather" not in lab.streams(True)
-    monkeypatch.setattr(lab.lab_data, "PACKAGE", "no_such_package_anywhere")
+    monkeypatch.setattr(lab_data, "PACKAGE", "no_such_package_anywhere")
     assert lab.streams(False) == lab.streams(True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metnos.life.lab_world import NOISE, STREAMS, WAYS, Size, Stream, lives, tasks
+from metnos.life.lab_world import NOISE, STREAMS, WAYS, Size, Stream, Task, lives, tasks
 
 SMALL = Size(generations=2, ticks=120, forms=6)
 by_name = {stream.name: stream for stream in STREAMS}
@@ -69,5 +69,5 @@ def test_there_are_words_for_so_many_requests_and_no_more() -> None:
         tasks(by_name["still"], 1, Size(areas=7))
 
 
-def forms(made: list) -> list[str]:  # type: ignore[type-arg]  # of tasks
+def forms(made: list[Task]) -> list[str]:
     return sorted({task.form for task in made})
