@@ -106,7 +106,10 @@ def _told(done: "Retired") -> None:
     left += f"{counted(len(said.episodes), 'episode')}, {counted(len(said.bones), 'passing')}, "
     left += counted(len(opened.executors.drafts) if opened.executors else 0, "executor")
     say(f"{opened.size} bytes, of which the core has {opened.core_size}: {left}.")
-    say(f"A byte of it stands for {opened.compression:.1f} of what was said and learnt.")
+    say(
+        f"A byte of it stands for {opened.compression:.1f} of what was said and learnt, one of the core for"
+        f" {opened.core_compression:.0f}."
+    )
     say(f"Signed by {opened.key}")
     for step, why in death.failed.items():
         note(f"{step} was given up: {why}")
@@ -151,6 +154,7 @@ def _data(done: "Retired") -> dict[str, Any]:
         "bytes": opened.size,
         "core_bytes": opened.core_size,
         "compression": round(opened.compression, 3),
+        "core_compression": round(opened.core_compression, 1),
         "cause": str(death.cause),
         "died": to_text(death.died),
         "generation": opened.testament.generation,

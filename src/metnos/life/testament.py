@@ -193,3 +193,8 @@ class Opened:
     def compression(self) -> float:
         """How many bytes of a life one byte of the testament stands for."""
         return self.testament.lived.get("bytes", 0) / self.size
+
+    @property
+    def core_compression(self) -> float:
+        """The same for the core alone: a whole life in about 5 KB."""
+        return self.testament.lived.get("bytes", 0) / self.core_size
