@@ -14,6 +14,7 @@ from metnos.grimoire.fact import Kind
 from metnos.law.inbox import State
 from metnos.life import legacy, testament_file
 from metnos.life.testament import Category, Cause, Opened
+from metnos.life.thanatopsis import Wishes
 from metnos.models.chat import Prompt, Reply, Usage
 
 
@@ -30,10 +31,11 @@ def target(tmp_path: Path) -> Path:
 class _Wise:
     """A model at the end of a life."""
 
-    name, outside = "wise", False
+    name = "wise"
 
     def __init__(self, reply: str | ModelError) -> None:
         self.reply = reply
+        self.outside = False
         self.asked: list[Prompt] = []
 
     def ask(self, prompt: Prompt, _on_text: Any = None) -> Reply:
@@ -117,7 +119,9 @@ class TestTestament:
     def test_an_empty_life_leaves_a_testament(self, equipped: App, target: Path) -> None:
         retiring.retire(equipped, Cause.ECONOMIC, to=target)
         made = left(target).testament
-        assert made.entries == ()
+        assert [(each.bloodstain, each.value) for each in made.entries] == [
+            (True, "its money was spent before it had learnt to do without")
+        ]
         assert "ran out of money" in made.reflection[Category.FAILED][0]
 
 
@@ -168,6 +172,40 @@ class TestModel:
         assert left(target).testament.reflected_by == "extraction"
 
 
+class TestWhichModel:
+    """The money that was kept for the end pays for it, and what the owner said about thinking holds."""
+
+    def models(self, app: App, *, outside: bool) -> list[str]:
+        used: list[str] = []
+        wise = _Wise("")
+        wise.outside = outside
+
+        class Models:
+            def metered(self, tier: str, _meter: Any, use: str) -> _Wise:
+                used.extend((tier, use))
+                return wise
+
+            def close(self) -> None: ...
+
+        app.__dict__["models"] = Models()
+        return used
+
+    def test_it_draws_on_the_reserve(self, equipped: App) -> None:
+        used = self.models(equipped, outside=False)
+        assert dying.model(equipped) is not None
+        assert used == ["wise", "death"]
+
+    @pytest.mark.parametrize(("think", "outside", "asked"), [("off", False, False), ("auto", True, False),
+                                                             ("auto", False, True), ("on", True, True)])  # fmt: skip
+    def test_the_owner_decides(self, equipped: App, think: str, outside: bool, asked: bool) -> None:
+        self.models(equipped, outside=outside)
+        object.__setattr__(equipped.settings.memory, "think", think)
+        assert (dying.model(equipped) is not None) is asked
+
+    def test_without_one_there_is_none(self, equipped: App) -> None:
+        assert dying.model(equipped) is None
+
+
 class TestNothingDiesSilent:
     @pytest.mark.parametrize("broken", ["_count", "_finish", "_revoke", "_learn", "_gather", "_reflect", "_executors"])
     def test_whatever_part_fails_there_is_a_testament(
@@ -192,10 +230,7 @@ class TestNothingDiesSilent:
         assert left(target).testament.entries == ()
 
     def test_a_place_that_is_taken_stops_it_and_another_can_be_named(self, lived: App, target: Path) -> None:
-        thanatopsis = retiring.thanatopsis(lived)
-        from metnos.life.thanatopsis import Wishes
-
-        thanatopsis.accept(Cause.OWNER, Wishes(str(target)))
+        retiring.thanatopsis(lived).accept(Cause.OWNER, Wishes(str(target)))
         target.write_bytes(b"something else")
         with pytest.raises(TestamentError, match="is there already"):
             retiring.retire(lived)
@@ -203,6 +238,12 @@ class TestNothingDiesSilent:
         assert retiring.retire(lived, to=other).path == other
         assert left(other).key
         assert target.read_bytes() == b"something else"
+
+    def test_a_file_that_lies_where_it_would_go_is_no_hindrance(self, lived: App) -> None:
+        retiring.default_target(lived).touch()
+        done = retiring.retire(lived, Cause.ECONOMIC)
+        assert done.path.name.endswith("-2.testament")
+        assert any("money was spent" in each.text for each in left(done.path).testament.entries)
 
     def test_a_webhook_that_nobody_answers_stops_nothing(self, lived: App, target: Path) -> None:
         object.__setattr__(lived.settings.life, "webhook", "http://127.0.0.1:9/")

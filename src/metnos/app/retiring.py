@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from metnos.app.house import App
 
 LOCK = "dying.lock"
+_SAME_DAY = 100  # testaments that may lie beside one another with one name and day
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,13 @@ def refuse_dead(app: "App") -> None:
 
 
 def default_target(app: "App") -> Path:
-    """Where a testament goes when no place is named: beside the workspace."""
+    """Where a testament goes when no place is named: beside the workspace, under a name that is free. A life that its
+    clocks end must not be kept from leaving anything by a file that lies there."""
     root = app.workspace.root
-    return root.parent / f"{root.name}-{app.clock.now():%Y-%m-%d}{SUFFIX}"
+    name = f"{root.name}-{app.clock.now():%Y-%m-%d}"
+    names = (f"{name}{SUFFIX}", *(f"{name}-{number}{SUFFIX}" for number in range(2, _SAME_DAY)))
+    paths = (root.parent / each for each in names)
+    return next((path for path in paths if not path.exists() and not path.is_symlink()), root.parent / names[0])
 
 
 def outlook(app: "App", to: Path | None = None, release: Sequence[str] = ()) -> Outlook:
