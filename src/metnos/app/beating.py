@@ -57,12 +57,12 @@ class Beating:
         """Do what is due. Nothing at all if another process is at it; an empty list while everything is halted."""
         from metnos.app import retiring
 
-        if self.app.halts.halted():
-            return []
-        death = retiring.thanatopsis(self.app).death()
+        death = retiring.thanatopsis(self.app).death()  # which halts everything, too
         if death is not None and death.ended is None:  # a process died while it was being retired
             self._retire(str(death.cause))
         retiring.refuse_dead(self.app)
+        if self.app.halts.halted():
+            return []
         done = self.heart.beat(also=also, stop=stop)
         for each in done or ():
             if each.message and self._said.get(each.kind) != each.message:  # what is away for hours is told once

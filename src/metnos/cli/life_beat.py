@@ -71,6 +71,6 @@ def _show(done: list[Beaten]) -> None:
     if not done:
         click.echo("Nothing is due.")
     for each in done:
-        counts = ", ".join(f"{number} {_COUNTS.get(name, name)}" for name, number in each.counts.items())
+        counts = ", ".join(f"{_COUNTS.get(name, name)} {number}" for name, number in each.counts.items())
         said = f"failed: {inert(each.message)}" if each.message else counts or "nothing new"
         click.echo(f"{each.kind} {each.number} ({_DOES[each.kind]}): {said}")
