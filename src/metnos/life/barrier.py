@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
+from metnos.executors import vocabulary
 from metnos.grimoire import bloodstain, poison
 from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.episode import Provenance, Scope
@@ -264,7 +265,8 @@ def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _executor(value: Any) -> str:
-    return value if isinstance(value, str) and re.fullmatch(r"[a-z]+(_[a-z]+){0,2}", value) and len(value) <= 64 else ""
+    """A name of an executor's shape: one word alone could be anybody's name."""
+    return value if isinstance(value, str) and vocabulary.is_name(value) else ""
 
 
 def _error(value: Any) -> str:
