@@ -63,6 +63,24 @@ def test_the_end_is_said_with_what_to_do(app: App, say: Say) -> None:
     assert "shown 40% of what it could be" in ran.out
 
 
+def test_more_money_is_seen_at_once_and_counts_with_the_next_turn(app: App, say: Say) -> None:
+    poor = mortal(app, balance=5.0)
+    poor.living.account.fund("life").hold(4.7)
+    lived(poor, 1)
+    assert "the money it had to live on is spent" in say("life", "status").out
+    app.set_setting("life.balance_usd", "500")
+    ran = say("life", "status")
+    assert ran.out.startswith("Terminal  vitality 0.99")
+    assert "With its next turn it will be thriving." in ran.out
+    assert "At its end" not in ran.out
+
+
+def test_a_retired_one_says_so(app: App, say: Say, tmp_path: Path) -> None:
+    lived(app, 2)
+    assert say("life", "retire", "--yes", "--to", str(tmp_path / "last.testament")).code == 0
+    assert f"It left a testament: {tmp_path}/last.testament" in say("life", "status").out
+
+
 def test_json_and_a_drawing(app: App, say: Say, tmp_path: Path) -> None:
     lived(app, 3)
     ran = say("life", "status", "--json", "--svg", str(tmp_path / "life.svg"))

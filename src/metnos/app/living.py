@@ -155,15 +155,18 @@ class Living:
         last, foretold = vitality.last(), self.fitness.counts()
         tick = last.tick if last else 0
         clocks = vitality.clocks(tick, ended=last is not None and last.clocks.stochastic <= 0 and terms.ages)
-        effects = self.effects()
+        effects, phase = self.effects(), self.phase()
+        over = last.cause if last and vitality_rules.cause_of(clocks) else None  # more money may have come since
         return {
             "profile": self.profile.name,
             "tick_is": str(self.profile.ticks),
             "tick": tick,
             "last": to_text(last.ts) if last else None,
             "vitality": clocks.vitality,
-            "phase": str(self.phase()),
-            "over": str(last.cause) if last and last.cause else None,
+            "phase": str(phase),
+            "next_phase": str(vitality_rules.phase_of(clocks.vitality, phase)),
+            "over": str(over) if over else None,
+            "retired": self._retired(),
             "clocks": {
                 "economic": {"value": clocks.economic, "runs": terms.economic and terms.balance_usd > 0},
                 "epistemic": {"value": clocks.epistemic, "runs": terms.epistemic},
@@ -190,6 +193,12 @@ class Living:
             },
             "points": [point_data(each) for each in vitality.points(points)],
         }
+
+    def _retired(self) -> dict[str, str] | None:
+        from metnos.app import retiring  # which turns have no need of
+
+        death = retiring.thanatopsis(self.app).death()
+        return {"died": to_text(death.died), "testament": death.wishes.to} if death and death.ended else None
 
 
 def point_data(point: Point) -> dict[str, Any]:

@@ -82,7 +82,11 @@ def _show(found: Mapping[str, Any]) -> None:
     phase = str(found["phase"])
     click.secho(f"{phase.capitalize()}", fg=life_plot.COLOURS[phase], bold=True, nl=False)
     click.echo(f"  vitality {found['vitality']:.2f}, {_age(found)}, profile {inert(str(found['profile']))}")
-    if found["over"]:
+    if found["next_phase"] != phase:
+        say(f"With its next {found['tick_is']} it will be {found['next_phase']}.")
+    if found["retired"]:
+        say(f"Retired on {found['retired']['died'][:10]}. It left a testament: {found['retired']['testament']}")
+    elif found["over"]:
         from metnos.app.living import ENDS
 
         click.secho(f"At its end: {ENDS[found['over']]}.", fg="red", bold=True)
