@@ -1,6 +1,7 @@
 """Reading a real local chain, and servers that are none."""
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -183,6 +184,13 @@ def test_a_server_that_is_not_there_is_told_of() -> None:
 def test_where_it_leads_is_asked_of_the_law_first(url: str, leads_to: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         Chain(url, DEFI, resolve=lambda _host, _port: [leads_to]).head()
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "web3", None)
+    with pytest.raises(SettingsError, match="not installed") as caught:
+        Chain("http://127.0.0.1:9", DEFI).head()
+    assert "metnos[defi]" in caught.value.fix
 
 
 def test_every_signature_of_the_shipped_pack_has_a_topic_of_its_own_form() -> None:
