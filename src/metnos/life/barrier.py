@@ -212,7 +212,7 @@ def _free(fact: Fact, known: Known) -> Fact | str:
     text, subject = (_blurred(each, known) for each in (fact.text, fact.subject))
     if SOMETHING in (text + subject) and fact.kind not in ANTI:
         return "it quotes what was said here"
-    data = {name: _blurred(each, known) for name in _KEPT if isinstance(each := fact.data.get(name), str)}
+    data = {name: each for name, each in _plain(fact.data).items() if _executor(each) or known.all_common(each)}
     data |= {"warning": text} if fact.kind in ANTI else {}
     return replace(
         fact, text=text[:_TEXT], subject=subject[:_TEXT], value=_blurred(fact.value, known), data=data, tags=()
