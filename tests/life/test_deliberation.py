@@ -67,6 +67,22 @@ def test_what_is_warned_of_matters_more(mind: Watching) -> None:
     assert worth(mind, other) == pytest.approx(0.7 * 0.4)
 
 
+def test_a_place_where_everything_reverts_is_learnt_as_a_warning_and_what_happens_there_matters_more(
+    mind: Watching,
+) -> None:
+    before = mind.sees("swap", about="trap")
+    for _ in range(12):
+        mind.sees("reverted", about="trap")
+    think(mind)
+    mind.consolidate(60.0)
+    (warning,) = mind.facts.find(kinds=(Kind.ANTI,), domains=("trap",), count=5)
+    assert warning.tags == ("risk_events",)
+    after, elsewhere = mind.sees("swap", about="trap"), mind.sees("swap", about="pool")
+    think(mind)
+    assert (worth(mind, after) or 0) > (worth(mind, elsewhere) or 0)
+    assert before
+
+
 def test_baselines_foretell_and_what_they_foretold_is_scored(mind: Watching) -> None:
     for number in range(30):
         mind.sees("transfer", 1.0 + number % 3 / 10)

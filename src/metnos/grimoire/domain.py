@@ -22,12 +22,14 @@ _LONGEST = 120  # characters of a key: a longer one is no name
 @dataclass(frozen=True, slots=True)
 class EventKind:
     """One kind of event. ``signature`` is what a chain's log of it looks like; ``weight`` is how much such an event
-    matters before anything is known of it, from 0 to 1; ``category`` sorts what is learnt from it."""
+    matters before anything is known of it, from 0 to 1; ``category`` sorts what is learnt from it; ``bad`` says that
+    something went wrong, so that a place where it keeps happening is warned of."""
 
     about: str = ""
     signature: str = ""
     weight: float = 0.2
     category: str = ""
+    bad: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class _Event(toml_file.Strict):
     signature: Annotated[str, Field(max_length=300), AfterValidator(_is_signature)] = ""
     weight: Annotated[float, Field(ge=0, le=1)] = 0.2
     category: str = ""
+    bad: bool = False
 
 
 class _Task(toml_file.Strict):
