@@ -28,7 +28,7 @@ from metnos.grimoire.episode import Episode, Provenance, Verdict
 from metnos.grimoire.episodes import Episodes
 from metnos.grimoire.fact import Decay, Fact, Kind
 from metnos.grimoire.facts import Facts
-from metnos.grimoire.facts_admit import Admitted, Outcome
+from metnos.grimoire.facts_admit import CONSENT, Admitted, Outcome
 from metnos.life import inheritance_rules as rules
 from metnos.life.inheritance_rules import InheritanceRules
 from metnos.life.lineage import Lineage, State
@@ -47,6 +47,7 @@ _STATES = {
     Outcome.CONSENT: State.CONSENT,
 }
 
+_AT_ONCE = 64  # entries of one transaction: each costs the disk a moment
 _CLOCKS = timedelta(days=1)  # so far two machines' clocks may be apart
 _ELSEWHERE = "Make the successor in another place: metnos --workspace FOLDER"
 
@@ -92,9 +93,12 @@ class Inheritance:
         testament = opened.testament
         entries = {each.id: each for each in testament.entries}
         waiting = self._lineage.heirlooms(State.QUARANTINED)
-        for done, each in enumerate(waiting):
-            progress(done, len(waiting))
-            self._one(opened, entries[each.entry], heir)
+        for start in range(0, len(waiting), _AT_ONCE):
+            progress(start, len(waiting))
+            # Facts are committed first and the notes about them right after: `_here` knows what a kill between left.
+            with self._lineage.db.write(), self._facts.db.write():
+                for each in waiting[start : start + _AT_ONCE]:
+                    self._one(opened, entries[each.entry], heir)
         progress(len(waiting), len(waiting))
         links, episodes = self._links(opened), self._left(opened)
         counted = Counter(each.state for each in self._lineage.heirlooms())
@@ -107,22 +111,26 @@ class Inheritance:
             self._lineage.became(entry.id, State.LEFT_OUT, "a successor is no copy")
             return
         made = candidate(entry, opened, self._clock.now())
-        with self._facts.db.write() as tx:
-            admitted = self._facts.admit(made, rules=GATE)
-            kept = admitted.fact
-            if kept is not None and admitted.outcome is not Outcome.MERGED:
-                kept = self._facts.put(replace(kept, confidence=_believed(entry, admitted, numbers)), tx=tx)
+        here = self._facts.get([made.id])
+        if here:
+            self._lineage.became(entry.id, _here(here[0], entry, numbers), fact=here[0])
+            return
+        admitted = self._facts.admit(made, rules=GATE)
+        kept = admitted.fact
+        if kept is not None and admitted.outcome is not Outcome.MERGED:
+            kept = self._facts.put(replace(kept, confidence=_believed(entry, admitted, numbers)))
         state = _STATES.get(admitted.outcome, State.REFUSED)
-        self._lineage.became(entry.id, state, admitted.reason, kept)
+        self._lineage.became(entry.id, state, "" if kept else admitted.reason, kept)
 
     def _links(self, opened: Opened) -> int:
         became = {each.entry: each.fact for each in self._lineage.heirlooms() if each.fact}
         done = 0
-        for link in opened.testament.links:
-            src, dst = became.get(link.src, ""), became.get(link.dst, "")
-            if src and dst and src != dst:
-                self._facts.link(src, dst, link.relation, link.weight)
-                done += 1
+        with self._facts.db.write():
+            for link in opened.testament.links:
+                src, dst = became.get(link.src, ""), became.get(link.dst, "")
+                if src and dst and src != dst:
+                    self._facts.link(src, dst, link.relation, link.weight)
+                    done += 1
         return done
 
     def _left(self, opened: Opened) -> int:
@@ -184,6 +192,17 @@ def _believed(entry: Entry, admitted: Admitted, numbers: InheritanceRules) -> fl
     most = rules.discounted(entry.confidence, deaths, source, entry.kind, numbers)
     sure = admitted.outcome is Outcome.ADMITTED or entry.kind is Kind.ANTI or admitted.fact is None
     return most if sure or admitted.fact is None else min(most, admitted.fact.confidence)
+
+
+def _here(fact: Fact, entry: Entry, numbers: InheritanceRules) -> State:
+    """What became of an entry that came in just before a kill took the note about it: the fact itself tells."""
+    if CONSENT in fact.tags:
+        return State.CONSENT
+    if fact.contradicts:
+        return State.CONTRADICTED
+    deaths = rules.age(entry.provenance, entry.generation)
+    most = rules.discounted(entry.confidence, deaths, fact.provenance, entry.kind, numbers)
+    return State.DOUBTED if fact.confidence < most else State.TAKEN
 
 
 def _owned(fact: Fact, now: datetime, numbers: InheritanceRules) -> Fact:
