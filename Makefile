@@ -49,7 +49,7 @@ lock: ## resolve the dependencies again (needs uv); the locks name no host
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
 	  pyproject.toml --group build -o lock/run.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
-	  pyproject.toml --group build --group dev --extra local --extra onnx --extra lance --extra otel -o lock/dev.txt
+	  pyproject.toml --group build --group dev --extra defi --extra lab --extra local --extra onnx --extra lance --extra otel -o lock/dev.txt
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) $(VENV).lock .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist

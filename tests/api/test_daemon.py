@@ -75,6 +75,23 @@ def test_after_a_turn_the_clock_of_the_house_looks_at_once(equipped: App, clock:
         until(lambda: daemon.client.notices())
 
 
+def test_a_golem_beats_by_itself_beside_the_night(equipped: App, clock: MovableClock) -> None:
+    def beats() -> dict[str, int]:
+        return {str(kind): int(count) for kind, count in equipped.life_db.query("SELECT kind, count FROM beats")}
+
+    equipped.set_setting("life.profile", "golem")
+    with running(equipped.workspace, clock, StandIn(clock)) as daemon:
+        until(lambda: beats() == {"gamma": 1, "theta": 1, "delta": 1})
+        assert daemon.says("gamma: no chain's server is set")
+        clock.move(timedelta(seconds=10))
+        daemon.daemon.wake()
+        until(lambda: beats() == {"gamma": 2, "theta": 1, "delta": 1})
+        clock.move(timedelta(seconds=110))
+        daemon.daemon.wake()
+        until(lambda: beats() == {"gamma": 3, "theta": 2, "delta": 1})
+    assert len(equipped.living.vitality.points(10)) == 2
+
+
 @pytest.mark.slow
 def test_a_panic_in_another_process_ends_what_runs_here(equipped: App, clock: MovableClock, tmp_path: Path) -> None:
     give(equipped, SLEEP)

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -27,15 +26,16 @@ from app.remembered import (
 from app.turned import close, pdfs
 from grimoire.facts_made import fact
 from metnos.app import App, learning, paths, remembering
+from metnos.app.living import Living
 from metnos.app.remembering import AGAIN, Grimoire
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreBusy
 from metnos.core.workspace import Workspace
-from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.episode import Scope, Viewer, Where
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
 from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.life.vitality_rules import Effects
 from support import at_once
 from turn.fasting import fill
 from turn.turning import OWNER, take
@@ -390,5 +390,5 @@ def test_what_nobody_foresaw_in_a_turn_stops_no_other(app: App, monkeypatch: pyt
 
 def test_a_mistake_in_learning_does_not_reach_the_turn(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Grimoire, "learn", breaks)
-    monkeypatch.setattr(remembering, "CuratorRules", lambda: replace(CuratorRules(), every=1))
+    monkeypatch.setattr(Living, "effects", lambda _: Effects(1.0, 1, 0.6))
     assert take(app, "how full are the disks?").ended.state == "done"

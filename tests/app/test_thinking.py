@@ -10,12 +10,13 @@ from app.remembered import LINE, Embedder, known
 from app.turned import close, pdfs
 from grimoire.poisons import SAID
 from metnos.app import App, learning, remembering, thinking
+from metnos.app.living import Living
 from metnos.app.thinking import Thinking
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ModelError
-from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.extract_model import INSTRUCTION
 from metnos.grimoire.fact import Fact, Kind, Standing
+from metnos.life.vitality_rules import Effects
 from metnos.models.budget import most_tokens
 from metnos.models.chat import Prompt
 from metnos.models.scripted import BROKEN, DIES, GONE, Scripted
@@ -85,7 +86,7 @@ class TestLearning:
         for _ in range(3):
             app.grimoire.add(NOTE)
         app.grimoire.meant()
-        monkeypatch.setattr(remembering, "CuratorRules", lambda **some: CuratorRules(**some, every=1))
+        monkeypatch.setattr(Living, "effects", lambda _: Effects(1.0, 1, 0.6))
         close(app, 1, *pdfs("docs"))
         learning.catch_up(app)
         assert app.grimoire.curator(1.0)._state.place().cycle == 1

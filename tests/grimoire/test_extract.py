@@ -1,6 +1,7 @@
 """What the episodes of a domain teach, by rules."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given
@@ -8,10 +9,10 @@ from hypothesis import strategies as st
 
 from grimoire.happened import EPISODES, observed, step, turn
 from metnos.grimoire.cluster import Cluster
-from metnos.grimoire.domain import HOME
+from metnos.grimoire.domain import HOME, EventKind
 from metnos.grimoire.episode import Episode
 from metnos.grimoire.evidence import Baseline
-from metnos.grimoire.extract import Candidate, Material, baselines, extract, failures, quoted
+from metnos.grimoire.extract import Candidate, Material, baselines, extract, failures, misfortunes, quoted
 from metnos.grimoire.extract import topics as recurring
 from metnos.grimoire.fact import Kind
 
@@ -115,6 +116,29 @@ def test_one_turn_that_fails_thrice_is_one_failure() -> None:
 
 
 # -- topics
+
+
+MARKET = replace(HOME, events={"swap": EventKind("exchanged"), "reverted": EventKind("it failed", bad=True)})
+
+
+def happenings(reverted: int, swapped: int) -> Material:
+    events = [observed(event="reverted") for _ in range(reverted)] + [observed(event="swap") for _ in range(swapped)]
+    return replace(material(events), domain=MARKET)
+
+
+def test_where_something_bad_is_what_mostly_happens_one_is_warned() -> None:
+    (found,) = misfortunes(happenings(4, 1))
+    assert found.kind is Kind.ANTI
+    assert found.text == '"files" mostly ends in reverted (4 of 5 times): it failed.'
+    assert (len(found.sources), found.data["misfortune"]) == (4, "reverted")
+    assert 0 < found.sure < 0.8
+
+
+def test_what_seldom_goes_wrong_or_is_not_bad_is_not_warned_of() -> None:
+    assert list(misfortunes(happenings(3, 3))) == []
+    assert list(misfortunes(happenings(2, 0))) == []
+    assert list(misfortunes(happenings(0, 9))) == []
+    assert list(misfortunes(material([observed(event="reverted") for _ in range(9)]))) == []  # another pack
 
 
 def test_what_happens_on_several_days_is_a_pattern_and_one_busy_day_is_none() -> None:

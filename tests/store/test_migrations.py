@@ -120,6 +120,7 @@ def test_real_steps_that_were_released_never_change() -> None:
         ("medium.db", "0003_contexts"): "391528cc41d964994fe59c2e70239ea16641d1c19fd5866a87902f4ee0bab7f1",
         ("grimoire.db", "0001_facts"): "29693f8c6932a735dca4ecfa78954020b8e0f841a968ec16e9fe083f13456b5c",
         ("grimoire.db", "0002_memory"): "a8079efd32420ab22172b62f3ba396fd9d8e6ae13c13d4a0dd7f8094faf83e93",
+        ("grimoire.db", "0003_somatic"): "6402a79c1803d80903a84d887ca2e15c84a0be9f2b6a4ba90a47779d04628ea5",
         ("episodes.db", "0001_episodes"): "a1047f597ce0ebd577afa54e113d3173bea799ce556420ad834654afccf8225f",
         ("mnest.sqlite", "0003_ageing"): "f7d2cdd8488aa769616f4494e877e03d901e87b6fb3ca46211560656e2d5a908",
         ("mnest.sqlite", "0004_fast_paths"): "5f3f47415577d1bb022684ad18d1c0660f4f99463205d63e16b05e9e62295570",

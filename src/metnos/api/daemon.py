@@ -18,14 +18,14 @@ from metnos.api.line import Bell
 from metnos.api.server import Server
 from metnos.api.serving import Counter, House, Slots, Turns
 from metnos.api.wire import VERSION, Message
-from metnos.app import App
+from metnos.app import App, beating
 from metnos.app import night as building
 from metnos.core.clock import Clock, to_text
 from metnos.core.errors import MetnosError
 from metnos.core.workspace import Workspace
 from metnos.night.jobs import Night
 from metnos.night.notices import Notices
-from metnos.night.schedule import nap
+from metnos.night.schedule import LONGEST_SLEEP, nap
 from metnos.night.watch import Watch
 
 
@@ -34,6 +34,10 @@ class Opened(House, Protocol):
 
     @property
     def night(self) -> Night: ...
+
+    def beat(self, stop: Callable[[], bool]) -> float:
+        """Let an agent that lives by itself beat; how long until it is to beat again, in seconds."""
+        ...
 
     def close(self) -> None: ...
 
@@ -45,6 +49,7 @@ class Household:
         self.app = app
         self.night = building.build(app, log)
         self.turns: Turns = app.turns
+        self._heart = beating.of(app, log)
 
     @property
     def notices(self) -> Notices:
@@ -53,6 +58,14 @@ class Household:
     @property
     def prompt_s(self) -> float:
         return self.app.settings.turn.prompt_s
+
+    def beat(self, stop: Callable[[], bool]) -> float:
+        now = self.app.clock.now()
+        if self._heart is None or self._heart.is_dead():
+            return nap(now, now + LONGEST_SLEEP)  # by then the owner may have chosen another profile
+        self._heart.beat(stop=stop)
+        now = self.app.clock.now()
+        return nap(now, self._heart.heart.wake())
 
     def close(self) -> None:
         self.app.close()
@@ -98,6 +111,7 @@ class Daemon:
         self._patience = patience or Patience()
         self._keeper = Keeper(open_, (workspace.settings, workspace.soul), log)
         self._watch = Watch(self._tick, log)
+        self._heart = Watch(self._beat, log)  # of its own: a night takes long, and events do not wait
         self._stopping = Bell()
         self._since = clock.now()
         self._counter = Counter(
@@ -122,6 +136,7 @@ class Daemon:
     def wake(self) -> None:
         """Look at once what is due."""
         self._watch.wake()
+        self._heart.wake()
 
     def run(self) -> None:
         """Serve until stopped."""
@@ -141,6 +156,7 @@ class Daemon:
         self._server = server = Server(door, self._counter, held.still_ours)
         try:
             self._watch.start()
+            self._heart.start()
             self._log(f"serving {self._workspace.root} (process {os.getpid()}); Ctrl-C ends it")
             server.run()
         finally:
@@ -150,8 +166,11 @@ class Daemon:
             self._log("ending: nobody comes in any more")
             self._hide_faces()
             self._watch.stop(0)  # no other job begins
+            self._heart.stop(0)
             if not server.see_out(self._patience.grace_s, self._keeper.close, self._patience.cancel_s):
                 self._log("a turn did not end in time; it will be found as interrupted")
+            if not self._heart.stop(self._patience.job_s):
+                self._log("a heartbeat did not end in time; the next one goes on")
             if not self._watch.stop(self._patience.job_s):
                 self._log("a job did not end in time; it will be found as interrupted")
 
@@ -175,6 +194,10 @@ class Daemon:
             opened.night.tick(self._clock.now(), stop)
             now = self._clock.now()
             return nap(now, opened.night.wake(now))
+
+    def _beat(self, stop: Callable[[], bool]) -> float:
+        with self._keeper.lease() as opened:
+            return opened.beat(stop)
 
     def _status(self) -> Message:
         with self._keeper.lease() as opened:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from metnos.app.house import App
 
 # Programs that are run, doors and their names, ways out of the house, and places that are written to.
-_AT_TERMINAL = ("sandbox.bwrap", "web.", "mcp.", "telegram.", "otel.", "backup.folder", "embed.folder", "memory.engine")
+_AT_TERMINAL = ("sandbox.bwrap", "web.", "mcp.", "telegram.", "otel.", "backup.folder", "embed.folder", "memory.engine",
+                "life.webhook")  # fmt: skip
 _LEVEL = "policy.autonomy"
 # Quotas, budgets, what can be taken back and looked up later, and by whom it is done.
 _FENCES = (

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from metnos.app import ageing, extending, keeping, selecting, skilled
+from metnos.app import ageing, defaulting, extending, keeping, selecting, skilled
 from metnos.core.errors import MetnosError, UsageError
 from metnos.executors import words
 from metnos.executors.call import asked
@@ -49,6 +49,8 @@ def carry_out(app: "App", item: Item, by: Principal) -> Carried:
         return Carried(said, extending.go_on(app, item, by))
     if item.kind == skilled.KIND:
         return Carried(skilled.answered(app, item))
+    if item.kind == defaulting.KIND:
+        return Carried(defaulting.answered(app, item))
     if item.kind in selecting.KINDS:
         return Carried(selecting.answered(app, item))
     if item.kind != ACT:

@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any
 from metnos.core import settings_file
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, SystemClock
-from metnos.core.errors import (
-    ForbiddenPath,
-    WorkspaceError,
-)
+from metnos.core.errors import ForbiddenPath, WorkspaceError
 from metnos.core.ids import UlidMaker
 from metnos.core.settings import Loaded, Settings, data_home, home_folder, load
 from metnos.core.workspace import Workspace
@@ -38,6 +35,7 @@ from metnos.store.migrations import Migration
 
 if TYPE_CHECKING:
     from metnos.app.growing import Growing
+    from metnos.app.living import Living
     from metnos.app.remembering import Grimoire
     from metnos.executors.builtins import Report as Installed
     from metnos.executors.catalog import Catalog
@@ -298,6 +296,20 @@ class App:
         return self._database(self.workspace.synt_db, schema.MIGRATIONS)
 
     @cached_property
+    def life_db(self) -> Database:
+        """Vitality, Thanatopsis, lineage, and the money of a life."""
+        from metnos.life import schema
+
+        return self._database(self.workspace.life_db, schema.MIGRATIONS)
+
+    @cached_property
+    def living(self) -> "Living":
+        """How alive this agent is, and what that changes."""
+        from metnos.app.living import Living
+
+        return Living(self)
+
+    @cached_property
     def growing(self) -> "Growing":
         """How new executors come about."""
         from metnos.app.growing import Growing
@@ -308,7 +320,7 @@ class App:
     def models(self) -> "Models":
         from metnos.models.registry import Models
 
-        return Models(self.settings.models, self.workspace.keys)
+        return Models(self.settings.models, self.workspace.keys, account=self.living.account)
 
     @cached_property
     def purses(self) -> "Purses":

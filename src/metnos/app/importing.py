@@ -93,7 +93,7 @@ class Exported:
 
 def export(app: "App", names: Sequence[str], target: Path) -> Exported:
     """Write a bundle of executors into a file that is not there yet."""
-    drafts = tuple(_packable(app, name) for name in sorted(set(names)))
+    drafts = tuple(packable(app, name) for name in sorted(set(names)))
     raw = bundle.pack(drafts, app.seat.signer)
     counts = {"executors": len(drafts), "bytes": len(raw)}
     try:
@@ -112,7 +112,7 @@ def calls(draft: Draft) -> tuple[str, ...]:
     return draft.read().capabilities.executor.call
 
 
-def _packable(app: "App", name: str) -> Draft:
+def packable(app: "App", name: str) -> Draft:
     """The three files of an executor that is usable and as it was signed, and that does not come with Metnos."""
     executor = app.catalog.get(name)
     if executor.origin is Origin.BUILTIN:

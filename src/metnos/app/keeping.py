@@ -115,6 +115,7 @@ def forget(app: "App", plan: Plan) -> Forgotten:
         app.medium.unmention([*plan.episodes, *plan.facts])
         sight.forget_words(app)
         gone = forgetting(app).forget(plan)
+        app.living.fitness.forget(plan.episodes, plan.facts)
         _compact(app)
         return replace(gone, typed=_forget_typed(app, holds(plan.query)))
 

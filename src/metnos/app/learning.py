@@ -33,6 +33,7 @@ def catch_up(app: "App") -> int:
     done = max(done, paths.catch_up(app, AGAIN))
     paths.hold_against(app)
     done = max(done, worth.catch_up(app, AGAIN))
+    done = max(done, app.living.catch_up())  # before the memory, which learns the sooner the less life is left
     return max(done, app.grimoire.catch_up())
 
 
@@ -70,11 +71,14 @@ def follow_executors(app: "App") -> int:
     db, now, mark = app.catalog.db, app.clock.now(), str(app.catalog.mark())
     if ager.fact(db, _FOLLOWED) == mark:
         return 0
+    from metnos.app import inheriting  # seldom needed, and it brings the gates along
+
     entries = index.all_current(db)
     standings = {entry.name: Standing(entry.version, str(entry.state)) for entry in entries}
     changed = states.reconcile(db, standings, now, app.past, mnest_rules(app))
     versions = {name: each.version for name, each in standings.items() if not each.gone}
     changed += seeds.plant(db, [*seeds.declared(declared_calls(app), versions), *seeds.documented(versions)], now)
+    changed += inheriting.plant(app, versions)
     cover.demote_covered(app.fast.logs[1], paths.covers(app), now)
     ager.set_fact(db, _FOLLOWED, mark)
     return changed

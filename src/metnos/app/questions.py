@@ -21,6 +21,7 @@ KINDS = {  # what a question is about, in words
     "dormancy": "an executor to put away",
     "extinction": "an executor to revoke",
     "skill": "a skill from elsewhere",
+    "default": "a setting that was inherited",
 }
 LINES, DIFF, CODE, PAIRS, TESTS, RULES = "lines", "diff", "code", "pairs", "tests", "rules"
 _CODE = "executor.py"

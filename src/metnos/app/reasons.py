@@ -46,6 +46,7 @@ FAST: dict[str, str] = {  # what a fast path does in each state, and what the st
     PathState.ACTIVE: "answers (active)",
     PathState.DEMOTED: "is switched off (demoted)",
 }
+_CAREFUL = ("careful:", "attenzione:")  # how a note that warns begins
 _SAID = {"yes": "yes.", "no": "no.", "later": "nothing."}
 
 
@@ -58,7 +59,8 @@ def how(app: "App", trace: Trace) -> Iterator[str]:
     if trace.plan.get("missing"):
         yield f"What was missing: {trace.plan['missing']}"
     for note in listed(trace.plan.get("notes")):
-        yield f"Assumed: {note}"
+        warned = str(note).startswith(_CAREFUL)
+        yield f"You were warned: {note}" if warned else f"Assumed: {note}"
     reading = fast.reading(trace) or trace.canonical
     if reading:
         yield f"Without its details the request reads: {reading}"

@@ -4,21 +4,20 @@ Rules: a turn is taken in after it is recorded, with no language model and no em
 somebody first asks, or by night. What is taken in is marked where it is kept, so nothing is lost or counted twice.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metnos.app import dating, sight, weighing
+from metnos.app import dating, profiles, sight, weighing
 from metnos.app.paths import NOT_LEARNT
 from metnos.core import files
 from metnos.core.errors import ModelError, StoreError
 from metnos.executors.manifest import Reversal
 from metnos.grimoire import appraisal, capture
 from metnos.grimoire.appraisal import Outcome
-from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.curator_state import CuratorState
 from metnos.grimoire.episode import Viewer
 from metnos.grimoire.episodes import Engine, open_episodes
@@ -41,10 +40,12 @@ if TYPE_CHECKING:
     from metnos.core.embedding import Embedder
     from metnos.grimoire.admission import AdmissionRules
     from metnos.grimoire.curator import Cycle
+    from metnos.grimoire.domain import Domain
     from metnos.grimoire.dream import Dreamer
     from metnos.grimoire.fitting import Fitting
     from metnos.grimoire.learning import Think
     from metnos.grimoire.recall_rules import Rules
+    from metnos.grimoire.somatic import Planned, Warned
 
 PROJECTION = "episodes"
 BUSY = "another process is learning"
@@ -101,6 +102,13 @@ class Grimoire(Mind):
     def gate(self) -> "AdmissionRules":
         return self._fitting.rules()
 
+    def pack(self) -> "Domain":
+        return self._pack
+
+    @cached_property
+    def _pack(self) -> "Domain":
+        return profiles.pack(self.app)
+
     @cached_property
     def _fitting(self) -> "Fitting":
         return weighing.fitting(self.app, self.db)
@@ -108,7 +116,7 @@ class Grimoire(Mind):
     def dreamer(self) -> "Dreamer":
         from metnos.grimoire.dream import Dreamer
 
-        return Dreamer(self.episodes, self.facts, self.app.clock, embedder=self.app.embedder)
+        return Dreamer(self.episodes, self.facts, self.app.clock, embedder=self.app.embedder, pack=self.pack())
 
     # -- taking in
 
@@ -129,7 +137,7 @@ class Grimoire(Mind):
                     new += 1  # once, also if another process takes it in at the same time
         medium.applied(PROJECTION, *offered)
         sight.learn(self.app, self.usefulness.settle(self.facts, self.episodes, self.outcome))
-        if new and CuratorState(self.db, self.app.clock).tick(new, CuratorRules().every):
+        if new and CuratorState(self.db, self.app.clock).tick(new, self.app.living.effects().curator_every):
             self._guarded("", partial(self.learn, _BETWEEN_TURNS_S))
         return new
 
@@ -181,12 +189,25 @@ class Grimoire(Mind):
         think: "Think | None" = None,
     ) -> "Cycle | None":
         """Consolidate, or go on with it; nothing if another process is at it."""
-        return self.consolidate(cpu_s, embedder, think, stop=watcher.stop, progress=watcher.progress)
+        from metnos.app import inheriting
+
+        cycle = self.consolidate(cpu_s, embedder, think, stop=watcher.stop, progress=watcher.progress)
+        inheriting.settle(self.app)
+        return cycle
+
+    def again(self, cycle: int) -> Sequence[str]:
+        from metnos.app import inheriting
+
+        return inheriting.replayed(self.app, cycle)
 
     # -- recalling
 
     def reminding(self) -> Reminding:
-        return Reminding(self._advice, self._rules, partial(self.recall, count=5, facts=5))
+        return Reminding(self._advice, self._rules, partial(self.recall, count=5, facts=5), self._feel)
+
+    def _feel(self, steps: "Sequence[Planned]", form: str, sender: str) -> "Sequence[Warned]":
+        """Which of these steps enter situations that went badly."""
+        return self.somatic.warnings(steps, form, sender, self.outcome)
 
     def _rules(self) -> list[Fact]:
         """What the owner wrote into the playbook in so many words."""
@@ -228,7 +249,8 @@ def curate(app: "App", watcher: Watcher = NOBODY, *, now: bool = False) -> Done:
     except ModelError:
         embedder = None  # the check of the embedder says so; words are enough to learn from
     think = thinking.of(app, watcher.stop)
-    every = 1 if think else CuratorRules().every  # what a model is to think about is not left until it is old
+    # What a model is to think about is not left until it is old.
+    every = 1 if think else app.living.effects().curator_every
     if not watcher.stop() and (now or CuratorState(app.grimoire.db, app.clock).due(every)):
         cycle = app.grimoire.learn(_NIGHT_S, embedder, watcher, think)
         counts |= {**(cycle.counts if cycle else {}), **(think.counts if think else {})}

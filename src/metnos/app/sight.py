@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
+from metnos.app import profiles
 from metnos.context import quality
 from metnos.context.blocks import Kind
 from metnos.context.budgets import Task
@@ -24,6 +25,7 @@ from metnos.grimoire import recall_rules
 from metnos.grimoire.episode import Where
 from metnos.grimoire.trace import Trace
 from metnos.grimoire.usefulness import Settled
+from metnos.life.pack import shapes
 from metnos.models.local import Local
 from metnos.turn.seeing import Sight
 
@@ -44,7 +46,9 @@ def sight(app: "App") -> Sight:
         partial(_tokens, app),
         partial(_surprise, app),
         lambda task: _factors(app, task),
+        phase=app.living.phase,
         scorer=partial(_scorer, app),
+        shapes=shapes(profiles.pack(app)),
     )
 
 

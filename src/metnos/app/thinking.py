@@ -86,10 +86,10 @@ def of(app: "App", stop: Callable[[], bool] = lambda: False) -> Thinking | None:
     return None if chat is None else Thinking(chat, app.settings.models.main.context, stop)
 
 
-def allowed(app: "App") -> Chat | None:
+def allowed(app: "App", budget: Budget | None = None) -> Chat | None:
     """The model that may be asked by night about what the owner said and did, with the budget of a turn; or none."""
     wanted, models = app.settings.memory.think, app.settings.models
-    chat = app.models.metered("main", Meter(Budget(models.turn_tokens, models.turn_usd)))
+    chat = app.models.metered("main", Meter(budget or Budget(models.turn_tokens, models.turn_usd)))
     costs = models.main.price_in > 0 or models.main.price_out > 0
     if chat is None or wanted == "off" or (wanted == "auto" and (chat.outside or costs)):
         return None

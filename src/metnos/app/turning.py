@@ -31,7 +31,10 @@ _SUMMARISE = (
 
 def build(app: "App") -> Turns:
     """The turns of an open workspace. What an earlier process left behind is settled first."""
+    from metnos.app import retiring  # which settles turns, and so knows this
+
     settings = app.settings
+    retiring.refuse_dead(app)
     settle(app)
     return Turns(
         Parts(

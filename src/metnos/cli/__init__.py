@@ -51,6 +51,8 @@ COMMANDS = {
     "fastpath": ("metnos.cli.fastpath:fastpath", "See and switch off what was learnt from repeated requests."),
     "stats": ("metnos.cli.stats:stats", "See what was asked lately, and what fast paths saved."),
     "memory": ("metnos.cli.memory:memory", "See what is remembered; tell, pin and forget."),
+    "life": ("metnos.cli.life:life", "See how alive this agent is; retire it; see whom it comes from."),
+    "lab": ("metnos.cli.lab:lab", "Measure what generations gain by what they inherit."),
     "context": ("metnos.cli.context:context", "See exactly what a language model was sent."),
     "config": ("metnos.cli.config:config", "Show or change settings."),
     "audit": ("metnos.cli.audit:audit", "Read and prove the record of what was done."),

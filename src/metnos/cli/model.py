@@ -18,6 +18,7 @@ from metnos.core.sections_models import ModelSettings
 from metnos.core.settings import home_folder, load
 from metnos.law.audit_line import Entry
 from metnos.models import address, keys, pins
+from metnos.models.budget import Budget, Meter
 from metnos.models.discover import Found, discover
 from metnos.models.registry import TIERS, settings_of
 
@@ -178,7 +179,8 @@ def test(choice: Choice, tier: str) -> int:
     """Ask a model two small questions, one for words and one for data, and measure."""
     app = open_app(choice)
     try:
-        chat = app.models.tier(tier)
+        bounds = app.settings.models
+        chat = app.models.metered(tier, Meter(Budget(bounds.turn_tokens, bounds.turn_usd)))
         if chat is None:
             raise ModelError("no language model is in use", kind="none", fix="See which there are: metnos model list")
         click.echo(f"{inert(chat.name)}{' (outside the home)' if chat.outside else ''}", err=True)

@@ -160,9 +160,11 @@ def allocate(
     learnt: Mapping[Kind, float] | None = None,
     reserve: int = 0,
     rules: Rules = DEFAULT,
+    shapes: Mapping[Task, Shape] = SHAPES,
 ) -> Allocation:
-    """The budget of one call. ``learnt``: factors by kind; ``reserve``: tokens that the reply is asked for with."""
-    shape = SHAPES[task]
+    """The budget of one call. ``learnt``: factors by kind; ``reserve``: tokens that the reply is asked for with;
+    ``shapes``: those of the walk of life."""
+    shape = shapes[task]
     scale = min(window / rules.window, rules.greatest)
     total = int(min(rules.total * scale * FACTORS[phase], window))
     kept = min(max(reserve, int(shape.reserve * scale * FACTORS[phase])), window // 2)

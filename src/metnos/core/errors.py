@@ -30,7 +30,9 @@
     ├── ModelError              a language model or an embedder did not do what was asked
     ├── TurnError               there is no such turn, or it cannot go on
     ├── DaemonError             the daemon is there already, is not there, or does not answer
-    └── BackupError             an archive is damaged, or cannot be made
+    ├── BackupError             an archive is damaged, or cannot be made
+    ├── ChainError              a chain cannot be read
+    └── TestamentError          a testament is damaged, forged or poisoned, or cannot be made
 
 Rules: a message says what happened and what it means; ``fix`` says what to do about it. Messages never hold the
 content of the owner's files. Anything that is not a ``MetnosError`` is a bug and is shown as one.
@@ -174,3 +176,13 @@ class DaemonError(MetnosError):
 
 class BackupError(MetnosError):
     """An archive is damaged, or cannot be made."""
+
+
+class ChainError(MetnosError):
+    """A chain cannot be read."""
+
+
+class TestamentError(MetnosError):
+    """A testament is damaged, forged or poisoned, or cannot be made."""
+
+    __test__ = False  # pytest takes what begins with Test for a test

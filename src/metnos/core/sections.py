@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from metnos.core.section import Section
+from metnos.core.sections_life import LifeSettings
 from metnos.core.sections_models import EmbedSettings, ModelsSettings
 from metnos.core.sections_outward import LogSettings, McpSettings, OtelSettings, TelegramSettings, WebSettings
 
@@ -241,6 +242,7 @@ class Sheet(Section):
     night: NightSettings = Field(default_factory=NightSettings, description="The work done while you sleep.")
     mnestome: MnestomeSettings = Field(default_factory=MnestomeSettings, description="Which output fed what.")
     fastpath: FastpathSettings = Field(default_factory=FastpathSettings, description="Shortcuts for what is repeated.")
+    life: LifeSettings = Field(default_factory=LifeSettings, description="How this agent lives, ages and ends.")
     mcp: McpSettings = Field(default_factory=McpSettings, description="Programs that come by MCP.")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="How texts are compared by meaning.")
     models: ModelsSettings = Field(default_factory=ModelsSettings, description="Language models; none is needed.")

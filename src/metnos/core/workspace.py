@@ -73,6 +73,11 @@ class Workspace:
         return self.memory / "synt.db"
 
     @property
+    def life_db(self) -> Path:
+        """What was spent, how alive the agent is, what it leaves and whom it comes from."""
+        return self.memory / "life.db"
+
+    @property
     def history(self) -> Path:
         """What was typed in the chat, for the arrow keys."""
         return self.memory / "history"

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from metnos.core.clock import Clock, to_text
 from metnos.core.embedding import Embedder
 from metnos.core.ids import UlidMaker
-from metnos.grimoire import happenings
+from metnos.grimoire import bloodstain, happenings
 from metnos.grimoire.appraisal import NO_OUTCOME, OutcomeOf
 from metnos.grimoire.cluster import RULES as CLUSTER_RULES
 from metnos.grimoire.cluster import ClusterRules, clusters
@@ -59,6 +59,7 @@ Stop = Callable[[], bool]
 Considered = Callable[
     [Sequence[Fact], int], tuple[int, int]
 ]  # all heuristics, ticks: how many lines came, how many went
+Again = Callable[[int], Sequence[str]]  # of a cycle, from one: episodes that it goes through as if they were new
 
 _SLACK = 50  # room is made when there is a fiftieth too many: taking out means rewriting the store
 _POOLS = 8  # stretches that are weighed in one cycle
@@ -90,6 +91,10 @@ def _nothing(_heuristics: Sequence[Fact], _ticks: int) -> tuple[int, int]:
     return 0, 0
 
 
+def _none(_cycle: int) -> Sequence[str]:
+    return ()
+
+
 def _quiet(_what: str, _done: int, _of: int) -> None: ...
 
 
@@ -115,8 +120,10 @@ class Curator:
         think: Think | None = None,
         domain: Domain = HOME,
         numbers: Numbers | None = None,
+        again: Again = _none,
     ) -> None:
         self._numbers = numbers or Numbers()
+        self._again = again
         self._rules = self._numbers.curator
         self._db = db
         self._clock = clock
@@ -125,10 +132,11 @@ class Curator:
         self._playbook = playbook
         self._tell = tell or happenings.tell(db, clock)
         self._domain = domain
+        self._outcome_of = outcome_of
         self._state = CuratorState(db, clock)
         self._reports = Reports(db, clock)
         self._offering = Offering(episodes, domain, self._numbers.replay, self._rules.pools)
-        self._judging = Judging(db, clock, episodes, outcome_of, self._doubt, self._rules)
+        self._judging = Judging(db, clock, episodes, outcome_of, self._doubt, self._rules, self._stain)
         self._learning = Learning(
             clock,
             ids,
@@ -183,7 +191,8 @@ class Curator:
         """Choose what is replayed, group it, and write down what is to be done."""
         place = self._state.place()
         stood_out = self._state.notable()
-        chosen, vectors = self._offering.choose(self._state.fresh(), stood_out, place.learnt, place.cycle)
+        fresh = list(dict.fromkeys((*self._state.fresh(), *self._again(place.cycle + 1))))
+        chosen, vectors = self._offering.choose(fresh, stood_out, place.learnt, place.cycle)
         groups = self._groups(chosen, vectors)
         waiting = sorted(chosen.waiting, key=lambda each: -priority(each, self._numbers.replay))[: self._rules.waiting]
         counts.update(
@@ -318,3 +327,13 @@ class Curator:
         )
         for fact, share in wrong:
             self._facts.weaken(fact, share)
+
+    def _stain(self, episodes: Sequence[Episode]) -> None:
+        """Something ended badly for good: that is a warning at once, and once."""
+        made = [
+            bloodstain.of(each, self._outcome_of(each.source), self._domain, self._clock.now()) for each in episodes
+        ]
+        known = {fact.id for fact in self._facts.get([fact.id for fact in made])}
+        for fact in made:
+            if fact.id not in known:
+                self._facts.admit(fact)

@@ -20,7 +20,7 @@ from typing import Any
 from metnos.grimoire import evidence
 from metnos.grimoire.appraisal import steps_of
 from metnos.grimoire.cluster import Cluster
-from metnos.grimoire.domain import Domain
+from metnos.grimoire.domain import Domain, event_of
 from metnos.grimoire.episode import Episode
 from metnos.grimoire.evidence import Baseline
 from metnos.grimoire.fact import Decay, Kind
@@ -77,7 +77,7 @@ class Material:
 
 def extract(material: Material, rules: ExtractRules = RULES) -> list[Candidate]:
     """All that the rules see, in a fixed order."""
-    stages = (baselines, failures, topics)
+    stages = (baselines, failures, misfortunes, topics)
     return [candidate for stage in stages for candidate in stage(material, rules) if is_new(candidate, material.fresh)]
 
 
@@ -195,6 +195,28 @@ def _failure(
         evidence.sure(len(bad), tried),
         Decay.STRATEGIC,
     )
+
+
+def misfortunes(material: Material, rules: ExtractRules = RULES) -> Iterator[Candidate]:
+    """Events of a bad kind that are what mostly happens in one place: what to keep away from."""
+    key, pack = material.cluster.key, material.domain.events
+    happened = [(episode.id, kind) for episode in material.cluster.episodes if (kind := event_of(episode)) in pack]
+    for kind in sorted({kind for _, kind in happened if pack[kind].bad}):
+        bad = [id_ for id_, each in happened if each == kind]
+        if len(bad) < rules.least or len(bad) / len(happened) < rules.failing:
+            continue
+        text = f"{quoted(key)} mostly ends in {kind} ({len(bad)} of {len(happened)} times): {pack[kind].about}."
+        yield Candidate(
+            Kind.ANTI,
+            text,
+            key,
+            f"{key}: {kind}",
+            "mostly",
+            {"warning": text, "about": key, "misfortune": kind, "count": len(bad), "of": len(happened)},
+            unique(bad),
+            evidence.sure(len(bad), len(happened)),
+            Decay.STRATEGIC,
+        )
 
 
 # -- what to do

@@ -226,7 +226,7 @@ def _earned(merged: Fact, candidate: Fact) -> Fact:
     ours = candidate.provenance in (Provenance.SELF, Provenance.OWNER) and not fact_rules.is_strangers(candidate)
     if not ours or merged.provenance in (Provenance.SELF, Provenance.OWNER):
         return merged
-    return replace(merged, provenance=candidate.provenance, decay=candidate.decay, confirm_by=None)
+    return replace(merged, provenance=candidate.provenance, decay=candidate.decay, confirm_by=None, generation=0)
 
 
 def _balanced(facts: "Facts", tx: Transaction, fact: Fact) -> Fact:

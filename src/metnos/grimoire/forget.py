@@ -29,6 +29,7 @@ from metnos.grimoire.fact import Fact
 from metnos.grimoire.fact_rules import floor
 from metnos.grimoire.facts import Facts
 from metnos.grimoire.playbook import Playbook
+from metnos.grimoire.somatic import Somatic
 from metnos.grimoire.strings import strings
 from metnos.grimoire.usefulness import Usefulness
 from metnos.store.db import Transaction
@@ -103,6 +104,7 @@ class Forgetting:
         self._playbook = playbook
         self._root = root
         self._uses = Usefulness(facts.db, clock)
+        self._markers = Somatic(facts.db, clock)
         self._saying_too = saying
         self._turns = turns
         self._questions = questions
@@ -132,6 +134,7 @@ class Forgetting:
             tx.query("PRAGMA secure_delete = ON")
             links, edges = _count(tx, plan.facts)
             recalls = self._uses.forget(plan.sources, memories)
+            self._markers.forget([*plan.sources, *plan.episodes])
             if plan.query:
                 _take_out_happenings(tx, says)
             weakened = [self._facts.put(each, tx=tx) for each in self._weaker(plan)]

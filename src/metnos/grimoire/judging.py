@@ -16,6 +16,7 @@ from metnos.grimoire import appraisal
 from metnos.grimoire.appraisal import OutcomeOf
 from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.curator_state import CuratorState, Watched
+from metnos.grimoire.domain import event_of
 from metnos.grimoire.episode import Episode, Mark, Verdict
 from metnos.grimoire.episodes import ANY, Episodes
 from metnos.grimoire.mood import Felt, Mood
@@ -44,7 +45,8 @@ class _Judgement:
 
 
 class Judging:
-    """Judges what is new and what is watched. ``wrong`` is told which were learnt from and turned out wrong."""
+    """Judges what is new and what is watched. ``wrong`` is told which were learnt from and turned out wrong,
+    ``stained`` which ended badly for good; the same one may be told twice."""
 
     def __init__(
         self,
@@ -54,12 +56,14 @@ class Judging:
         outcome_of: OutcomeOf,
         wrong: Callable[[Sequence[str]], None],
         rules: CuratorRules,
+        stained: Callable[[Sequence[Episode]], None] = lambda _episodes: None,
     ) -> None:
         self._db = db
         self._clock = clock
         self._episodes = episodes
         self._outcome_of = outcome_of
         self._wrong = wrong
+        self._stained = stained
         self._rules = rules
         self._state = CuratorState(db, clock)
         self._mood = Mood(db, clock)
@@ -90,6 +94,7 @@ class Judging:
             self._state.set_fresh(tx, _once([*self._state.fresh(), *verified]))
             watched = [*self._state.watched(), *(Watched(each.episode.id, until, each.verdict) for each in judged)]
             self._state.set_watched(tx, watched[-self._rules.watched :])
+            self._stained([each.episode for each in judged if each.mark.bloodstain])
             self._state.set_place(tx, replace(self._state.place(), judged=batch[-1].seq))
         counts["judged"] += len(judged)
         counts["verified"] += len(verified)
@@ -110,15 +115,18 @@ class Judging:
             kept = [replace(watched[each.episode.id], verdict=each.verdict) for each in judged]
             self._state.set_watched(tx, kept)
             self._wrong([each for each in bad if each not in set(waiting)])
+            self._stained([each.episode for each in judged if each.mark.bloodstain and not each.episode.bloodstain])
         self._episodes.mark([each.mark for each in judged if each.changes])
         counts["changed"] += len(other)
 
     def _judge(self, episode: Episode) -> _Judgement:
         outcome = self._outcome_of(episode.source) if episode.source else appraisal.NO_OUTCOME
         pad = appraisal.affect(episode, outcome)
+        # What a heartbeat thought about an event knew more than the event itself says.
+        thought = episode.importance if event_of(episode) else None
         mark = Mark(
             episode.id,
-            importance=appraisal.importance(episode, outcome),
+            importance=appraisal.importance(episode, outcome) if thought is None else thought,
             verdict=appraisal.rejudged(episode, outcome),
             pad=pad,
             bloodstain=appraisal.is_bloodstain(episode, outcome),

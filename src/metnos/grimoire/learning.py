@@ -21,7 +21,7 @@ from metnos.grimoire import extract_model, fact_rules, streams
 from metnos.grimoire.affect import Pad
 from metnos.grimoire.appraisal import NO_OUTCOME, OutcomeOf
 from metnos.grimoire.cluster import ClusterRules, clusters
-from metnos.grimoire.domain import Domain
+from metnos.grimoire.domain import Domain, event_of
 from metnos.grimoire.episode import Episode, Provenance, Scope, Verdict
 from metnos.grimoire.episodes import Episodes
 from metnos.grimoire.evidence import Baseline
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 Think = Callable[[str], str]  # gets untrusted material, fences it, asks with `extract_model.INSTRUCTION`
 _BASELINES = 200  # of one cluster
 _ALIKE = 20  # of one subject
+TWIN = "heuristic: "  # the beginning of the subject of a heuristic that was made of another fact
 _PROPOSED = frozenset({Kind.PROCEDURAL, Kind.ANTI})  # kinds that a heuristic can be made of
 
 
@@ -132,7 +133,8 @@ class Learning:
     def _fact(self, candidate: Candidate, sources: Sequence[Episode]) -> Fact:
         now = self._clock.now()
         seen = min(now, max(each.ts for each in sources))
-        category = self._domain.category(candidate.kind)
+        metric = str(candidate.data.get("metric", ""))
+        category = self._domain.category(candidate.kind, metric, {event_of(each) for each in sources})
         return Fact(
             id=self._ids(),
             kind=candidate.kind,
@@ -194,7 +196,7 @@ class Learning:
             id=self._ids(),
             kind=Kind.HEURISTIC,
             text=kept.text,
-            subject=f"heuristic: {kept.subject}",
+            subject=f"{TWIN}{kept.subject}",
             value=kept.value,
             data={**kept.data, "strategy": kept.data.get("strategy") or kept.data.get("executor", ""), "fact": kept.id},
             tags=tuple(filter(None, (self._domain.category(Kind.HEURISTIC),))),

@@ -148,4 +148,23 @@ _REST = (
     " PRIMARY KEY (projection, turn)) STRICT, WITHOUT ROWID",
 )
 
-MIGRATIONS = (Migration("0001_facts", _FACTS), Migration("0002_memory", _REST))
+_SOMATIC = (
+    # How situations ended, known by their digest only. Written by `somatic`.
+    """CREATE TABLE somatic (
+        situation TEXT NOT NULL,
+        source TEXT NOT NULL,
+        ts TEXT NOT NULL,
+        ok INTEGER NOT NULL CHECK (ok IN (0, 1)),
+        kind TEXT NOT NULL,
+        irreversible INTEGER NOT NULL CHECK (irreversible IN (0, 1)),
+        PRIMARY KEY (situation, source)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX somatic_source ON somatic (source)",
+    "CREATE INDEX somatic_ts ON somatic (ts)",
+)
+
+MIGRATIONS = (
+    Migration("0001_facts", _FACTS),
+    Migration("0002_memory", _REST),
+    Migration("0003_somatic", _SOMATIC),
+)

@@ -25,7 +25,7 @@ from metnos.grimoire.admission import RULES, AdmissionRules
 from metnos.grimoire.appraisal import NO_OUTCOME, Outcome
 from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.curator_state import CuratorState
-from metnos.grimoire.domain import HOME
+from metnos.grimoire.domain import HOME, Domain
 from metnos.grimoire.episode import Episode, Viewer, Where
 from metnos.grimoire.episodes import Engine
 from metnos.grimoire.evidence import Baseline
@@ -35,6 +35,7 @@ from metnos.grimoire.mood import Mood
 from metnos.grimoire.question import Span
 from metnos.grimoire.recall import NOTHING, Memory, Recall, Recollection
 from metnos.grimoire.recall_rules import Rules
+from metnos.grimoire.somatic import Somatic
 from metnos.grimoire.trace import State
 from metnos.grimoire.usefulness import Usefulness
 from metnos.grimoire.vectored import OfEpisodes, OfFacts, Vectored
@@ -88,6 +89,14 @@ class Mind(ABC):
         """What it takes for something learnt to be kept."""
         return RULES
 
+    def pack(self) -> Domain:
+        """The walk of life that it remembers."""
+        return HOME
+
+    def again(self, cycle: int) -> Sequence[str]:  # noqa: ARG002 -- whoever inherited episodes overrides this
+        """Episodes that the ``cycle``-th consolidation goes through as if they were new."""
+        return ()
+
     def outcome(self, source: str) -> Outcome:  # noqa: ARG002 -- whoever knows what became of it overrides this
         """What came after what an episode was drawn from."""
         return NO_OUTCOME
@@ -118,6 +127,10 @@ class Mind(ABC):
     def usefulness(self) -> Usefulness:
         return Usefulness(self.db, self.clock)
 
+    @cached_property
+    def somatic(self) -> Somatic:
+        return Somatic(self.db, self.clock)
+
     @property
     def folder(self) -> Path:
         return self.db.path.parent
@@ -132,15 +145,18 @@ class Mind(ABC):
         """Remember an episode, with how surprising it is and what it feels like."""
         felt = self._felt(episode)
         self.episodes.add([felt], None, None)
+        self.somatic.note(felt)
         return felt
 
     def _felt(self, episode: Episode) -> Episode:
-        surprise = capture.surprise(episode, self.episodes, self._usual(episode.domain), HOME)
+        pack = self.pack()
+        surprise = capture.surprise(episode, self.episodes, self.usual(pack.key_of(episode)), pack)
         curious = replace(episode, curiosity=surprise)
         return replace(curious, pad=appraisal.affect(curious))
 
-    def _usual(self, domain: str) -> dict[str, Baseline]:
-        known = self.facts.find(kinds=(Kind.BASELINE,), domains=(domain,), count=50)
+    def usual(self, key: str) -> dict[str, Baseline]:
+        """The baselines of what is consolidated under a key, by measure."""
+        known = self.facts.find(kinds=(Kind.BASELINE,), domains=(key,), count=50)
         if not known:
             return {}
         from metnos.grimoire.learning import baseline_of
@@ -219,7 +235,9 @@ class Mind(ABC):
             playbook=self._considered,
             embedder=embedder,
             think=think,
+            domain=self.pack(),
             numbers=Numbers(curator=CuratorRules(cpu_s=cpu_s)),
+            again=self.again,
         )
 
     def consolidate(

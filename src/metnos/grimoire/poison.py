@@ -13,6 +13,7 @@ a model reads them, strangers' words and dreams never steer, and no fact grants 
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from metnos.grimoire import poison_patterns, poison_views
 from metnos.grimoire.fact import Fact
@@ -53,6 +54,7 @@ def screen(text: str) -> Screened:
     return CLEAN
 
 
+@lru_cache(maxsize=1024)  # admitting reads one text up to four times: as a candidate, as a row, and as its heuristic
 def _screen(text: str) -> Screened:
     unseen = poison_views.hidden(text)
     if unseen:

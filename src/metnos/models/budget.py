@@ -1,10 +1,11 @@
-"""What one turn may spend on language models, checked before each call.
+"""What one turn, and a whole life, may spend on language models, checked before each call.
 
 Rules: a call is begun only if the worst that it can cost still fits: all of its prompt, counted pessimistically, and
 all the tokens that it may write, twice if the reply may have to be asked for again. What it really cost is written down
 after it, but never less than our own low count nor more than that worst case, so that a server which lies about it can
 neither buy more calls nor end the turn's purse by one word. A call that broke off costs its worst case. While a call
-runs its worst case is held, so calls at the same time cannot overdraw together. Does not guarantee what a provider
+runs its worst case is held, so calls at the same time cannot overdraw together. Where a life has a balance, part of it
+is a reserve for its end: only a call that says it is made for that can draw on it. Does not guarantee what a provider
 writes on its bill: prices are the owner's settings.
 """
 
@@ -12,6 +13,7 @@ import json
 import re
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Literal, Protocol
 
 from metnos.core.errors import ModelError
 from metnos.models.chat import Chat, OnText, Prompt, Reply, Usage
@@ -20,7 +22,9 @@ _FREE = frozenset(("none", "unreachable", "refused", "budget", "key", "missing")
 _PER_MESSAGE = 16  # what the server's template puts around each
 _REPAIR_WORDS = 400  # tokens of the sentence that asks again
 _MILLION = 1_000_000
+_RESERVE_USD, _RESERVE_SHARE = 0.30, 0.02  # seed 003: max($0.30, 2 % of the first balance)
 
+Use = Literal["life", "death"]  # what money is spent on
 _DENSE = re.compile(r"[^A-Za-z\s]")
 
 
@@ -51,6 +55,18 @@ class Budget:
 
     turn_tokens: int
     turn_usd: float
+
+
+class Fund(Protocol):
+    """The money of a whole life, for one use of it (`metnos.models.account`)."""
+
+    def hold(self, usd: float) -> int:
+        """Take the most that a call can cost aside; returns its number. Raises `ModelError` if it is not there."""
+        ...
+
+    def settle(self, number: int, usd: float) -> None:
+        """What it really cost."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +111,17 @@ def worst_case(prompt: Prompt, price: Price) -> Worst:
         reads = 2 * (once + schema + _REPAIR_WORDS) + prompt.max_tokens
         writes = 2 * prompt.max_tokens
     return Worst(reads, writes, price.worst(reads, writes), min(reads, sum(map(least_tokens, texts))))
+
+
+def reserve_of(balance: float) -> float:
+    """What of a life's balance is kept for its end; never more than there is."""
+    return min(max(_RESERVE_USD, _RESERVE_SHARE * balance), max(balance, 0.0))
+
+
+def left_of(balance: float, spent: float, use: Use) -> float:
+    """What may still be spent: by its end all that there is, by the life before it all but the reserve."""
+    kept = reserve_of(balance) if use == "life" else 0.0
+    return max(0.0, balance - kept - spent)
 
 
 class Meter:
@@ -194,14 +221,15 @@ def _within(claimed: float, least: float, most: float) -> float:
 
 
 class Metered:
-    """A model whose every call is checked against a turn's budget first."""
+    """A model whose every call is checked against a turn's budget first, and against the money of the whole life."""
 
-    __slots__ = ("_chat", "_meter", "_price")
+    __slots__ = ("_chat", "_fund", "_meter", "_price")
 
-    def __init__(self, chat: Chat, meter: Meter, price: Price | None = None) -> None:
+    def __init__(self, chat: Chat, meter: Meter, price: Price | None = None, fund: Fund | None = None) -> None:
         self._chat = chat
         self._meter = meter
         self._price = price or Price()
+        self._fund = fund
 
     @property
     def name(self) -> str:
@@ -213,13 +241,32 @@ class Metered:
 
     def ask(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         worst = self._meter.require(prompt, self._price)
+        held = self._hold(worst)
         try:
             reply = self._chat.ask(prompt, on_text)
         except ModelError as error:
-            (self._meter.let_go if error.kind in _FREE else self._meter.write_off)(worst)
+            free = error.kind in _FREE
+            (self._meter.let_go if free else self._meter.write_off)(worst)
+            self._settle(held, 0.0 if free else worst.usd)
             raise
         except BaseException:  # interrupted: what was asked was asked
             self._meter.write_off(worst)
+            self._settle(held, worst.usd)
             raise
         counted = self._meter.record(worst, reply, self._price)
+        self._settle(held, counted.usd)
         return replace(reply, usage=counted)
+
+    def _hold(self, worst: Worst) -> int | None:
+        """What costs nothing needs no money: a model at home can be asked by whoever has spent all."""
+        if self._fund is None or worst.usd <= 0:
+            return None
+        try:
+            return self._fund.hold(worst.usd)
+        except BaseException:
+            self._meter.let_go(worst)
+            raise
+
+    def _settle(self, held: int | None, usd: float) -> None:
+        if self._fund is not None and held is not None:
+            self._fund.settle(held, usd)

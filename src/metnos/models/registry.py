@@ -11,7 +11,8 @@ from typing import cast
 
 from metnos.core.sections_models import ModelSettings, ModelsSettings
 from metnos.models import keys
-from metnos.models.budget import Meter, Metered
+from metnos.models.account import Account
+from metnos.models.budget import Meter, Metered, Use
 from metnos.models.chat import Chat
 from metnos.models.local import Local
 from metnos.models.patience import Patience
@@ -30,14 +31,22 @@ def settings_of(settings: ModelsSettings, tier: str) -> ModelSettings | None:
 class Models:
     """The language models of a workspace, each made once."""
 
-    def __init__(self, settings: ModelsSettings, keys_folder: Path, *, patience: Patience | None = None) -> None:
+    def __init__(
+        self,
+        settings: ModelsSettings,
+        keys_folder: Path,
+        *,
+        patience: Patience | None = None,
+        account: Account | None = None,
+    ) -> None:
+        self.account = account
         self._settings = settings
         self._keys_folder = keys_folder
         self._patience = patience or Patience(settings.retries)
         self._made: dict[ModelSettings, Remote | Local] = {}
 
     def tier(self, tier: str) -> Chat | None:
-        """The model that serves ``tier``."""
+        """The model that serves ``tier``, to know what it is like; to ask it, take `metered`."""
         serving = settings_of(self._settings, tier)
         if serving is None:
             return None
@@ -45,10 +54,15 @@ class Models:
             self._made[serving] = self._make(serving)
         return self._made[serving]
 
-    def metered(self, tier: str, meter: Meter) -> Chat | None:
-        """The same, every call checked against a turn's budget first."""
+    def metered(self, tier: str, meter: Meter, use: Use = "life") -> Chat | None:
+        """The same, every call checked against a turn's budget first, and against the money of the whole life.
+
+        Only ``use="death"`` may draw on what is kept for its end.
+        """
         chat, serving = self.tier(tier), settings_of(self._settings, tier)
-        return Metered(chat, meter, price_of(serving)) if chat is not None and serving is not None else None
+        if chat is None or serving is None:
+            return None
+        return Metered(chat, meter, price_of(serving), self.account.fund(use) if self.account else None)
 
     def close(self) -> None:
         """End what runs in this process."""

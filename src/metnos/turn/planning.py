@@ -57,7 +57,8 @@ class Planner:
         plan = self._shortcut(scratch, self.shortcuts.exact) if self.shortcuts else None
         if plan is None:
             plan = yield from self._planned(scratch)
-            plan = self._steered(plan, scratch)
+            plan = self._reminded(plan, scratch, lambda memory, made: memory.steered(made, scratch))
+        plan = self._reminded(plan, scratch, lambda memory, made: memory.warned(made, scratch))
         scratch.plan, scratch.plan_ms = plan, (time.perf_counter() - began) * 1000
         fast = scratch.shortcut.path.passes if scratch.shortcut and plan.path is Path.FAST else 0
         yield Planned(tuple(step.executor for step in plan.steps), str(plan.path), plan.notes, fast)
@@ -72,12 +73,12 @@ class Planner:
             return (yield from self._think(scratch, routed, self.thinker, self.scene))
         return routed
 
-    def _steered(self, plan: Plan, scratch: Scratch) -> Plan:
-        """The plan as what was learnt would have it. A memory that cannot be read takes nothing away but its advice."""
+    def _reminded(self, plan: Plan, scratch: Scratch, ask: "Callable[[Reminding, Plan], Plan]") -> Plan:
+        """The plan as memory would have it. One that cannot be read takes nothing away but its advice."""
         if self.reminding is None:
             return plan
         try:
-            return self.reminding.steered(plan, scratch)
+            return ask(self.reminding, plan)
         except StoreError as error:
             scratch.notes.append(error.what)
             return plan

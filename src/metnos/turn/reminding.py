@@ -19,6 +19,7 @@ from metnos.grimoire.question import FUNCTION_WORDS, words
 from metnos.grimoire.recall import Memory, Recollection
 from metnos.grimoire.stem import stem
 from metnos.grimoire.trace import State
+from metnos.turn import feeling
 from metnos.turn.plan.records import Plan
 from metnos.turn.playbook import written_for
 from metnos.turn.questions import asks, is_statement, wants_to_know
@@ -47,6 +48,7 @@ class Reminding:
     facts: Callable[[Plan, Viewer], Sequence[Fact]]  # that may be about a plan
     rules: Callable[[], Sequence[Fact]]  # that the owner wrote into the playbook
     recall: Callable[[str, Viewer], Recollection]  # may load the embedder
+    feel: feeling.Feel = lambda _steps, _form, _sender: ()  # situations that went badly
 
     def steered(self, plan: Plan, scratch: Scratch) -> Plan:
         """The plan as what was learnt would have it."""
@@ -56,6 +58,12 @@ class Reminding:
         found = steer(plan, asked, [*written, *self.facts(plan, viewer(scratch))], scratch.tools)
         scratch.memories += [_data(fact.id, "fact", fact.text, steered=True) for fact in found.used]
         return found.plan
+
+    def warned(self, plan: Plan, scratch: Scratch) -> Plan:
+        """The plan with a word before each step that enters a situation which went badly."""
+        made, said = feeling.warned(plan, scratch.canonical, viewer(scratch).sender, self.feel)
+        scratch.memories += [_data(each.last.end.source, "warning", words) for each, words in said]
+        return made
 
     def shown(self, scratch: Scratch) -> tuple[Block, ...]:
         """What a model is shown of it; nothing if nothing answers the request."""

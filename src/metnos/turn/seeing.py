@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from metnos.context.assemble import Assembled, assemble
 from metnos.context.blocks import Block, Kind
-from metnos.context.budgets import Phase, Task, allocate
+from metnos.context.budgets import SHAPES, Phase, Shape, Task, allocate
 from metnos.context.tokens import Tokens, estimated
 from metnos.grimoire.trace import Context
 
@@ -39,7 +39,9 @@ class Sight:
         learnt: Learnt = lambda _task: {},
         phase: Callable[[], Phase] = lambda: Phase.THRIVING,
         scorer: "Callable[[], Scorer | None]" = lambda: None,
+        shapes: Mapping[Task, Shape] = SHAPES,
     ) -> None:
+        self._shapes = shapes
         self._window = window
         self._make_tokens = tokens
         self._make_surprise = surprise
@@ -60,7 +62,14 @@ class Sight:
 
     def see(self, session: str, task: Task, blocks: Sequence[Block], question: str, reserve: int) -> Assembled:
         """One context. Raises `ModelError` if what cannot be left out does not fit."""
-        allocation = allocate(task, self._window, phase=self._phase(), learnt=self._learnt(task), reserve=reserve)
+        allocation = allocate(
+            task,
+            self._window,
+            phase=self._phase(),
+            learnt=self._learnt(task),
+            reserve=reserve,
+            shapes=self._shapes,
+        )
         with self._lock:
             asked = self._asked()
             made = assemble(

@@ -18,6 +18,7 @@ _YES = {
     "dormancy": "Yes, put it away",
     "extinction": "Yes, revoke it",
     "skill": "Yes, remember it",
+    "default": "Yes, work so",
 }
 _CODE = "executor.py"
 

@@ -18,6 +18,7 @@ from metnos.core.errors import ModelError
 from metnos.core.sections_models import ModelsSettings
 from metnos.core.settings import load
 from metnos.models import address, pins
+from metnos.models.budget import Budget, Meter
 from metnos.models.registry import TIERS, Models, settings_of
 
 router = APIRouter(prefix="/api/models", tags=["models"], responses=PROBLEMS)
@@ -112,9 +113,10 @@ def _measured(app: App, tier: str, *, local: bool) -> Measured:
         name: (own := getattr(settings, name)).model_copy(update={"timeout_s": min(own.timeout_s, _REMOTE_S)})
         for name in TIERS
     }
-    impatient = Models(settings.model_copy(update={**hasty, "retries": 0}), app.workspace.keys)
+    hurried = settings.model_copy(update={**hasty, "retries": 0})
+    impatient = Models(hurried, app.workspace.keys, account=app.models.account)
     try:
-        asked = impatient.tier(tier)
+        asked = impatient.metered(tier, Meter(Budget(settings.turn_tokens, settings.turn_usd)))
         if asked is None:
             raise ModelError("no language model is in use any more", kind="none")
         return measured(asked, None)

@@ -1,0 +1,134 @@
+"""Retiring an agent: what it would mean, doing it, and going on with it. `dying` has the steps.
+
+Rules: nothing is accepted before everything that the owner named was found. An agent that was retired takes no more
+requests, and its workspace stays as it is, for whoever wants to look.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metnos.app import dying, estate
+from metnos.core.errors import TestamentError, UsageError
+from metnos.life import legacy, testament_file
+from metnos.life.legacy import Gathered
+from metnos.life.testament import SUFFIX, Cause, Opened
+from metnos.life.thanatopsis import Death, Progress, Thanatopsis, Wishes, quiet
+
+if TYPE_CHECKING:
+    from metnos.app.house import App
+
+LOCK = "dying.lock"
+_SAME_DAY = 100  # testaments that may lie beside one another with one name and day
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What retiring would do, before anybody says yes."""
+
+    to: Path
+    gathered: Gathered
+    executors: tuple[str, ...]
+    open_work: dict[str, int]
+    grants: int
+    telling: bool  # whether a webhook is told
+    model: str  # that will be asked, if there is one
+    offered: tuple[tuple[str, str], ...]  # episodes that could be released: id, and how they begin
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """What became of it."""
+
+    death: Death
+    path: Path
+    opened: Opened
+
+
+def thanatopsis(app: "App") -> Thanatopsis:
+    return Thanatopsis(app.life_db, app.audit, app.clock, app.workspace.memory / LOCK)
+
+
+def refuse_dead(app: "App") -> None:
+    """Raise if this agent was retired, or is being so."""
+    row = app.life_db.first("SELECT died, ended FROM death")
+    if row is not None:
+        fix = "Its successor is made by: metnos --workspace FOLDER init --from TESTAMENT"
+        again = "" if row[1] else "To finish that: metnos life retire --resume. "
+        raise TestamentError(
+            f"this agent was retired on {row[0][:10]}, and takes no more requests", fix=f"{again}{fix}"
+        )
+
+
+# -- before
+
+
+def default_target(app: "App") -> Path:
+    """Where a testament goes when no place is named: beside the workspace, under a name that is free. A life that its
+    clocks end must not be kept from leaving anything by a file that lies there."""
+    root = app.workspace.root
+    name = f"{root.name}-{app.clock.now():%Y-%m-%d}"
+    names = (f"{name}{SUFFIX}", *(f"{name}-{number}{SUFFIX}" for number in range(2, _SAME_DAY)))
+    paths = (root.parent / each for each in names)
+    return next((path for path in paths if not path.exists() and not path.is_symlink()), root.parent / names[0])
+
+
+def outlook(app: "App", to: Path | None = None, release: Sequence[str] = ()) -> Outlook:
+    """What would happen. Changes nothing."""
+    now = app.clock.now()
+    whole = estate.estate(app, now, release)
+    chat = dying.model(app)
+    return Outlook(
+        to=_free(to or default_target(app)),
+        gathered=legacy.gather(whole),
+        executors=tuple(estate.executors(app)),
+        open_work=dying.open_work(app),
+        grants=len(app.grants.active()),
+        telling=bool(app.settings.life.webhook),
+        model=chat.name if chat else "",
+        offered=_offered(app),
+    )
+
+
+def _offered(app: "App", most: int = 5) -> tuple[tuple[str, str], ...]:
+    """The episodes that mattered most."""
+    top = sorted(estate.every(app), key=lambda each: (-(each.importance or 0.0), each.id))[:most]
+    return tuple((each.id, " ".join(each.text.split())[:80]) for each in top)
+
+
+def _free(target: Path) -> Path:
+    if target.exists() or target.is_symlink():
+        raise UsageError(f"{target} is there already", fix="Name another file: metnos life retire --to FILE")
+    if not target.parent.is_dir():
+        raise UsageError(f"there is no folder {target.parent}", fix="Make it, or name another file: --to FILE")
+    return target.absolute()
+
+
+# -- doing it
+
+
+def retire(
+    app: "App",
+    cause: Cause = Cause.OWNER,
+    to: Path | None = None,
+    release: Sequence[str] = (),
+    progress: Progress = quiet,
+) -> Retired:
+    """End this life, or go on with its end: then what was wished first holds, but for ``to`` if it is named."""
+    way = thanatopsis(app)
+    death = way.death()
+    if death is None:
+        estate.released(app, release)  # raises on what is not there, before anything is accepted
+        wishes = Wishes(str(_free(to or default_target(app))), tuple(dict.fromkeys(release)))
+        way.accept(cause, wishes)
+    elif to is not None and death.ended is None:
+        way.move(str(to.absolute()))
+    death = way.go_on(dying.steps(app), progress)
+    return result(death)
+
+
+def result(death: Death) -> Retired:
+    """What a finished death left."""
+    raw = str(death.done["compose"]["testament"]).encode()
+    return Retired(death, Path(death.wishes.to), testament_file.unpack(raw))
