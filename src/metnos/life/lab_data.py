@@ -7,10 +7,10 @@ Both are read from the files inside the package ``vega_datasets`` (extra ``lab``
 - *employment*: fifteen branches of the United States, every month from 2006 to 2015 (Bureau of Labor Statistics): does
   it fall, hold or rise by more than 0.1 % this month? In the middle lies the recession of 2008 and 2009.
 
-Rules: pure but for reading the files; classes have fixed bounds that were chosen once, before anything was measured.
-The years are squeezed into as many days of the lab's clock as its other worlds last, so that what is known lasts for as
-many tasks as it does there. A seed chooses which questions are asked and in which order, so seeds are no independent
-worlds here: there is one history, and intervals over seeds say nothing about another one.
+Rules: pure but for reading the files; classes have fixed bounds that were chosen once, after a look at the data and
+before any arm ran. The years are squeezed into as many days of the lab's clock as its other worlds last, so that what
+is known lasts for as many tasks as it does there. A seed chooses which questions are asked and in which order, so seeds
+are no independent worlds here: there is one history, and intervals over seeds say nothing about another one.
 """
 
 import csv

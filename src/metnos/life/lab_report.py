@@ -1,7 +1,7 @@
 """What the lab found, in words: tables with intervals, and for each claim where it holds, where not, and where nobody
 can say.
 
-Rules: pure. Claims and what would refute them are fixed here, before anything is run. A claim holds on a stream where
+Rules: pure. Claims and what would refute them are fixed here and not by what comes out. A claim holds on a stream where
 the whole 95 % interval of the difference, run by run, lies on its side; it is refuted where the whole interval lies on
 the other; else nothing is shown. A star marks what also stands when all comparisons are counted together (Bonferroni).
 Only heirs are counted: the first generation has nothing to inherit.
@@ -71,7 +71,8 @@ class Found:
     def __init__(self, lives: Sequence[Life], size: Size) -> None:
         self.lives = lives
         self.size = size
-        self.streams = list(dict.fromkeys(life.stream for life in lives))
+        there = {life.stream for life in lives}
+        self.streams = [each.name for each in (*lab_world.STREAMS, *lab_data.DATA) if each.name in there]
         self.seeds = sorted({life.seed for life in lives})
         self.main = [arm.name for arm in main_arms(size.entries)]
         self.further = [arm.name for arm in further_arms(size.entries)]
