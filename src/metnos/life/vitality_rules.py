@@ -135,7 +135,7 @@ def survival(tick: int, limit: int, rules: Rules = RULES) -> float:
     if ratio >= 1.0:
         return 0.0
     grown = math.expm1(rules.growth * ratio) / math.expm1(rules.growth)
-    return rules.oldest**grown
+    return float(rules.oldest**grown)
 
 
 def hazard(tick: int, limit: int, rules: Rules = RULES) -> float:
