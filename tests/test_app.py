@@ -76,7 +76,7 @@ def test_a_clock_behind_the_audit_is_yellow(workspace: Workspace) -> None:
 
 
 def test_little_disk_is_yellow(workspace: Workspace, clock: MovableClock) -> None:
-    workspace.settings.write_text("[disk]\nwarn_free_mb = 999999999\n")
+    workspace.settings.write_text("[disk]\nwarn_free_mb = 99999999\n")
     assert examine(workspace, clock)["disk"].level is Level.YELLOW
 
 
