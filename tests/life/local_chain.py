@@ -6,6 +6,7 @@ import json
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -113,12 +114,15 @@ def _anvil() -> Iterator[str]:
 
 
 def _handler(without: Sequence[str]) -> type[BaseHTTPRequestHandler]:
+    limit = sys.getrecursionlimit()
     from eth_tester import EthereumTester, PyEVMBackend  # type: ignore[import-untyped]  # says nothing of its types
     from web3 import Web3
     from web3.providers.eth_tester import EthereumTesterProvider
     from web3.types import RPCEndpoint
 
     web3 = Web3(EthereumTesterProvider(EthereumTester(PyEVMBackend())))
+    # The engine raises it tenfold for the whole process, and whatever nests deeply then ends it instead of failing.
+    sys.setrecursionlimit(limit)
     one_at_a_time = threading.Lock()
 
     def ask(method: str, params: list[Any]) -> Any:
