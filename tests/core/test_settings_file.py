@@ -7,9 +7,11 @@ from metnos.core import settings, settings_file
 from metnos.core.errors import SettingsError, UsageError
 
 ALL_KEYS = list(settings.keys())
+DEFAULTS = {key.name: list(key.default) if isinstance(key.default, tuple) else key.default for key in ALL_KEYS}
 
 
-def test_the_template_sets_nothing_and_explains_everything(tmp_path: Path) -> None:
+def test_the_template_sets_nothing_and_explains_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("METNOS_WEB__PORT")  # of all tests
     text = settings_file.template()
     path = tmp_path / "metnos.toml"
     path.write_text(text)
@@ -22,7 +24,7 @@ def test_the_template_is_right_when_every_line_is_taken_up() -> None:
     lines = [line.removeprefix("# ") if " = " in line and line.startswith("# ") else line
              for line in settings_file.template().splitlines() if not line.startswith("# An environment")]  # fmt: skip
     data = dict(settings.leaves(tomllib.loads("\n".join(lines))))
-    assert data == {key.name: key.default for key in ALL_KEYS}
+    assert data == DEFAULTS
 
 
 def test_one_key_is_written_and_all_the_rest_stays(tmp_path: Path) -> None:
@@ -40,9 +42,17 @@ def test_the_template_takes_values_in_its_sections(tmp_path: Path) -> None:
     path = tmp_path / "metnos.toml"
     path.write_text(settings_file.template())
     for key in ALL_KEYS:
-        value = settings_file.check_value(path, key.name, str(key.default))
+        text = ",".join(key.default) if isinstance(key.default, tuple) else str(key.default)
+        value = settings_file.check_value(path, key.name, text)
         settings_file.write_value(path, key.name, value)
-    assert dict(settings.leaves(settings.read_file(path))) == {key.name: key.default for key in ALL_KEYS}
+    assert dict(settings.leaves(settings.read_file(path))) == DEFAULTS
+
+
+def test_a_list_is_said_with_commas(tmp_path: Path) -> None:
+    path = tmp_path / "metnos.toml"
+    value = settings_file.check_value(path, "web.hosts", "metnos.home, metnos.example.org:8443")
+    settings_file.write_value(path, "web.hosts", value)
+    assert settings.load(path).settings.web.hosts == ("metnos.home", "metnos.example.org:8443")
 
 
 def test_a_value_that_does_not_fit_writes_nothing(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ ME = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 _PATIENCE = 8
 SETTINGS = """\
 [executors]
-births = 100000
-active = 100000
+births = 10000
+active = 10000
 strikes = 100
 warm = 1
 [policy]

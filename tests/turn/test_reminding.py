@@ -235,7 +235,8 @@ class TestScopes:
         ],
     )
     def test_nobody_is_told_what_is_not_theirs(self, app: App, scope: Scope, sender: str, told: set[str]) -> None:
-        made = replace(note(CELLAR, "01HERE", app.clock.now()), scope=scope, sender=sender, session="here")
+        here = "here" if sender == "owner" else f"{sender}:here"  # a program's conversations are its own
+        made = replace(note(CELLAR, "01HERE", app.clock.now()), scope=scope, sender=sender, session=here)
         app.grimoire.episodes.add([made], None, None)
         asking = {
             "owner here": (OWNER, "here"),

@@ -155,9 +155,9 @@ class Daemon:
         door = lock.listen(self._workspace)
         self._server = server = Server(door, self._counter, held.still_ours)
         try:
+            self._log(f"serving {self._workspace.root} (process {os.getpid()}); Ctrl-C ends it")
             self._watch.start()
             self._heart.start()
-            self._log(f"serving {self._workspace.root} (process {os.getpid()}); Ctrl-C ends it")
             server.run()
         finally:
             if held.still_ours():
@@ -210,7 +210,7 @@ class Daemon:
             "workspace": str(self._workspace.root),
             "since": to_text(self._since),
             "clients": self._server.clients if self._server else 0,
-            "turns": self._counter.slots.running,
+            "turns": self._counter.slots.running + self._counter.slots.asking,
             "waiting": self._counter.slots.waiting,
             "next": to_text(coming),
             "unseen": unseen,

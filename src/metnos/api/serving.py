@@ -73,6 +73,7 @@ class Slots:
         self.most = most
         self.running = 0
         self.waiting = 0
+        self.asking = 0  # turns that hold no slot, because a person thinks
         self._free = threading.Condition()
 
     def take(self, patience_s: float) -> bool:
@@ -95,10 +96,14 @@ class Slots:
 
         A turn that is ``over`` does not wait: all it has to do is to end, and it gives back what it counts for.
         """
+        with self._free:
+            self.asking += 1
         self.give_back()
         try:
             yield
         finally:
+            with self._free:
+                self.asking -= 1
             while not self.take(_LOOK_S):
                 if over():
                     with self._free:

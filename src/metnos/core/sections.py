@@ -75,10 +75,10 @@ class ExecutorSettings(Section):
     strikes: Annotated[int, Field(ge=1, le=100)] = Field(
         3, description="After how many faults of its own within 24 hours an executor is quarantined."
     )
-    births: Annotated[int, Field(ge=0, le=100)] = Field(
+    births: Annotated[int, Field(ge=0, le=10_000)] = Field(
         3, description="How many new executors may become active in a day."
     )
-    active: Annotated[int, Field(ge=0, le=1000)] = Field(
+    active: Annotated[int, Field(ge=0, le=10_000)] = Field(
         20, description="How many executors that are not built in may be active."
     )
     warm: Annotated[int, Field(ge=0, le=16)] = Field(

@@ -37,8 +37,9 @@ def template() -> str:
 
 
 def check_value(path: Path, name: str, text: str) -> Any:
-    """What ``text`` means as the value of the setting ``name``. Raises if it does not fit."""
-    require_key(name)
+    """What ``text`` means as the value of the setting ``name``; of a list, with commas between. Raises if it does not
+    fit."""
+    listed = isinstance(require_key(name).default, tuple)
     if any(0xD800 <= ord(char) <= 0xDFFF for char in text):  # what an argument holds that is no UTF-8
         raise UsageError(f"the value for `{name}` is not valid UTF-8", fix="Type it as text.")
     data = read_file(path)
@@ -48,7 +49,7 @@ def check_value(path: Path, name: str, text: str) -> Any:
         table = table.setdefault(section, {})
         if not isinstance(table, dict):
             raise SettingsError(f"{path}: `{section}` is not a table", fix=f"Make it one: [{'.'.join(sections)}]")
-    table[leaf] = text
+    table[leaf] = [part.strip() for part in text.split(",") if part.strip()] if listed else text
     try:
         # The file by itself: a variable that is set just now must not hide what the file would say.
         value: Any = validate(Sheet, data, path)
@@ -71,5 +72,5 @@ def write_value(path: Path, name: str, value: Any) -> None:
         if not isinstance(inner, MutableMapping):
             raise SettingsError(f"{path}: `{section}` is not a table", fix=f"Make it one: [{'.'.join(sections)}]")
         table = inner
-    table[leaf] = value
+    table[leaf] = list(value) if isinstance(value, tuple) else value
     files.replace(path, tomlkit.dumps(document).encode(), mode=files.PRIVATE_FILE)
