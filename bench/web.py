@@ -46,7 +46,7 @@ bytes_ = sys.stdin.buffer.read()
 async def same(request):
     return Response(bytes_, media_type="application/json")
 import socket
-door = socket.socket(); door.bind(("127.0.0.1", 0)); door.listen(256)
+door = socket.socket(proto=socket.IPPROTO_TCP); door.bind(("127.0.0.1", 0)); door.listen(256)
 print(door.getsockname()[1], flush=True)
 server = uvicorn.Server(uvicorn.Config(Starlette(routes=[Route("/{path:path}", same)]), **options()))
 server.run(sockets=[door])

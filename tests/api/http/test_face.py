@@ -60,6 +60,12 @@ def test_it_answers_on_this_machine_and_says_nothing_of_itself(face: HttpFace) -
     assert b"server" not in {name.lower() for name, _ in answer.headers}
 
 
+def test_small_answers_are_not_held_back() -> None:
+    """asyncio switches the delay of small packets off only where the listening socket says that it is TCP."""
+    with HttpFace(WebSettings(port=0), lambda _: None).listen() as door:
+        assert door.proto == socket.IPPROTO_TCP
+
+
 def test_a_port_that_is_taken_is_no_reason_to_fail(face: HttpFace) -> None:
     told: list[str] = []
     second = HttpFace(WebSettings(port=face.place.port), told.append)

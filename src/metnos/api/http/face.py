@@ -153,7 +153,8 @@ def _written(host: str) -> str:
 def _bound(host: str, port: int, log: Callable[[str], None]) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in (port, 0):
-        door = socket.socket(family, socket.SOCK_STREAM)
+        # Named as TCP, because asyncio sends small answers at once only on sockets that say what they are (40 ms each).
+        door = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             door.bind((host, wanted))
