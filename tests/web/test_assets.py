@@ -6,6 +6,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from metnos.core.content_policy import digest
 from metnos.web.assets import FOLDER, Assets
 
 
@@ -71,3 +72,26 @@ def test_a_file_that_is_not_there_has_no_address(folder: Path) -> None:
 def test_the_frame_of_a_page_weighs_little() -> None:
     frame = ("metnos.css", "metnos.js", "theme.js", "favicon.svg", "chat.js", "answer.js", "asking.js")
     assert sum((FOLDER / name).stat().st_size for name in frame) < 100_000
+
+
+def test_what_stands_in_a_page_is_allowed_by_its_digest_and_nothing_else_is(folder: Path) -> None:
+    (folder / "theme.js").write_text("document.title = 'a';")
+    (folder / "a.css").write_text("a { color: red }")
+    assets = Assets(folder)
+    assert str(assets.within("theme.js")) == "document.title = 'a';"
+    for body in (b"document.title = 'a';", b"a { color: red }"):
+        assert digest(body) in assets.policy
+    assert "unsafe" not in assets.policy
+    with pytest.raises(KeyError):
+        assets.within("a.js")  # a script that the policy does not name
+    with pytest.raises(KeyError):
+        assets.within("none.css")
+    (folder / "a.css").write_text("a { content: '</style><script>' }")
+    with pytest.raises(ValueError, match="cannot stand in a page"):
+        Assets(folder).within("a.css")
+
+
+def test_every_style_of_ours_can_stand_in_a_page() -> None:
+    assets = Assets()
+    for path in FOLDER.glob("*.css"):
+        assert assets.within(path.name)

@@ -27,6 +27,7 @@ from metnos.core.sections_outward import WebSettings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.law.pairing import Pairing
+from metnos.store.freshness import Freshness
 
 _API, _MCP = ("/api/", "/v1/"), ("/mcp", "/mcp/")
 Lease = Callable[[], contextlib.AbstractContextManager[Household]]
@@ -83,7 +84,7 @@ class WebFace:
 
     def _application(self, http: HttpFace) -> Asgi:
         from metnos.api.http import build  # heavy, and only a daemon with a page needs them
-        from metnos.api.http.cache import Cache, Freshness
+        from metnos.api.http.cache import Cache
         from metnos.web import site
 
         with _lease(self._counter)() as household:

@@ -16,6 +16,7 @@ import binascii
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock, from_text, to_text
@@ -297,7 +298,9 @@ def _name(text: str) -> str:
     return "".join(each for each in text if each.isprintable())[:_LONGEST_NAME].strip()
 
 
+@lru_cache(maxsize=64)
 def _device(row: Row) -> Device:
+    """A row that is as it was is read once: who is let in is asked before everything else."""
     key, channel, sender, name, level, created, expires, seen, revoked = row
     return Device(
         id=key,

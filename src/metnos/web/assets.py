@@ -3,17 +3,21 @@
 Rules: all of them are read once, from one folder, and served by exact name: there is no path to walk out on. Their
 addresses carry a digest of all of them together, so that a browser keeps them for good and never mixes two versions
 (a script imports its neighbours by relative address). Under another digest, or none, they are served as they are now,
-not to be kept.
+not to be kept. What has to be there before anything is painted, the style and the theme, stands in the page itself:
+fetching it takes longer than all the rest of a page; the policy names each of these files by its digest.
 """
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+
+from metnos.core.content_policy import policy
 
 FOLDER = Path(__file__).parent / "static"
 _KINDS = {
@@ -27,6 +31,7 @@ _KINDS = {
 }
 _FOR_GOOD = "public, max-age=31536000, immutable"
 _DIGITS = 12
+WITHIN = ("theme.js",)  # scripts that stand in a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,19 @@ class Assets:
         for name, asset in self._files.items():
             whole.update(f"{name}\0{asset.tag}\0".encode())
         self.digest = whole.hexdigest()[:_DIGITS]
+        self.policy = policy(
+            [self._files[name].body for name in WITHIN if name in self._files],
+            [asset.body for name, asset in self._files.items() if name.endswith(".css")],
+        )
+
+    def within(self, name: str) -> Markup:
+        """The file ``name`` as it stands in a page: one that the policy allows there."""
+        if name not in WITHIN and not name.endswith(".css"):
+            raise KeyError(name)
+        body = self._files[name].body
+        if b"</" in body or b"<!--" in body:  # it would end the element that it stands in
+            raise ValueError(f"{name} cannot stand in a page")
+        return Markup(body.decode())  # noqa: S704 -- a file of ours
 
     def address(self, name: str) -> str:
         """Where a page finds the file ``name``; a name that is not there is a mistake of the page's."""

@@ -137,7 +137,7 @@ def groups(given: Iterable[Facts]) -> list[Group]:
     found = []
     for sections, title, about, is_open in _GROUPS:
         mine = tuple(each for each in rest if each.name.startswith(sections))
-        rest = [each for each in rest if each not in mine]
+        rest = [each for each in rest if not each.name.startswith(sections)]
         found.append(Group(title, about, is_open, mine))
     found.append(Group(_ELSE, "", False, tuple(rest)))
     found.sort(key=lambda group: not group.open)

@@ -1,7 +1,8 @@
 """How a page is made: templates with the filters of `words`, and the frame that is around every page.
 
 Rules: everything is escaped unless a template says otherwise, and none of ours does: what comes from the API is text.
-No template may need what a strict content security policy forbids (inline scripts, inline styles). A page for somebody
+No template may need what a strict content security policy forbids: in a page stand the files of `assets.within` and no
+other script or style. A page for somebody
 who is not signed in has no frame and asks the API for nothing.
 """
 
@@ -34,6 +35,7 @@ class View:
     def __init__(self, inside: Inside, assets: Assets, clock: Clock | None = None) -> None:
         self._inside = inside
         self._clock = clock or SystemClock()
+        self._headers = {"Cache-Control": "no-store", "Content-Security-Policy": assets.policy}
         self._templates = Environment(
             loader=FileSystemLoader(FOLDER),
             autoescape=True,
@@ -56,7 +58,7 @@ class View:
             "pretty": words.pretty,
             "points": words.points,
         }
-        self._templates.globals |= {"static": assets.address, "frame": FRAME}
+        self._templates.globals |= {"static": assets.address, "within": assets.within, "frame": FRAME}
 
     async def page(self, request: Request, name: str, *, status: int = 200, **data: Any) -> HTMLResponse:
         """The page of template ``name`` with ``data``, in its frame."""
@@ -72,7 +74,7 @@ class View:
 
     def _render(self, name: str, status: int, data: dict[str, Any]) -> HTMLResponse:
         html = self._templates.get_template(name).render(data)
-        return HTMLResponse(html, status, headers={"Cache-Control": "no-store"})
+        return HTMLResponse(html, status, headers=self._headers)
 
     async def _stand(self, request: Request) -> dict[str, Any]:
         """How things stand, for the frame. A page is shown even where this cannot be had."""

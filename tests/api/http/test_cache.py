@@ -9,10 +9,11 @@ from fastapi import FastAPI
 
 from metnos.api.http import cache
 from metnos.api.http.build import ROUTERS
-from metnos.api.http.cache import Cache, Freshness
+from metnos.api.http.cache import Cache
 from metnos.api.http.inside import KEPT, WHO
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.store.db import Database
+from metnos.store.freshness import Freshness
 from metnos.store.migrations import Migration
 
 ONE, OTHER = (Principal(Channel.WEB, name, Autonomy.FULL) for name in ("one", "other"))

@@ -11,16 +11,13 @@ import uvicorn
 from playwright.sync_api import Browser, Page, expect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from metnos.core.content_policy import policy
 from web.browser import looks
 from web.browser.conftest import SHOTS, WIDE, House, looking
 from web.recorded import Records, built
 from web.standin import EVIL
 
 pytestmark = pytest.mark.slow
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-    " font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
 
 
 def strict(app: ASGIApp) -> ASGIApp:
@@ -29,7 +26,9 @@ def strict(app: ASGIApp) -> ASGIApp:
     async def door(scope: Scope, receive: Receive, send: Send) -> None:
         async def said(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"content-security-policy", _POLICY.encode())]
+                given = [name.lower() for name, _ in message["headers"]]
+                if b"content-security-policy" not in given:
+                    message["headers"] = [*message["headers"], (b"content-security-policy", policy().encode())]
             await send(message)
 
         await app(scope, receive, said)

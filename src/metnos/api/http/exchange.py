@@ -76,7 +76,8 @@ class Exchange:
         self._started = self._streaming = False
         self._counted: bool | None = None  # whether its stream listens or answers; none: it is not counted
         self._no: No | None = None  # why the request was refused after all
-        self._cut = asyncio.Event()  # the application has nobody to speak to any more
+        self._is_cut = False  # the application has nobody to speak to any more
+        self._cutting: asyncio.Event | None = None  # for whoever waits for that: most requests are over before
 
     async def run(self, app: App, scope: Scope) -> No | None:
         """Let the application answer; returns what has to be said instead, if it has not said anything yet."""
@@ -95,7 +96,7 @@ class Exchange:
         return None if self._started else self._no
 
     async def _arrive(self) -> Message:
-        if self._cut.is_set():
+        if self._is_cut:
             return {"type": "http.disconnect"}
         if self._whole:
             return await self._gone()
@@ -114,11 +115,12 @@ class Exchange:
 
     async def _gone(self) -> Message:
         """Wait until the client goes, or is let go."""
-        waiting = [asyncio.ensure_future(self._receive()), asyncio.ensure_future(self._cut.wait())]
+        self._cutting = self._cutting or asyncio.Event()
+        waiting = [asyncio.ensure_future(self._receive()), asyncio.ensure_future(self._cutting.wait())]
         try:
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             first = waiting[0]
-            if self._cut.is_set() or not first.done():
+            if self._is_cut or not first.done():
                 return {"type": "http.disconnect"}
             message = first.result()
             return message if isinstance(message, MutableMapping) else {"type": "http.disconnect"}
@@ -127,7 +129,7 @@ class Exchange:
                 each.cancel()
 
     async def _deliver(self, message: Message, listening: bool) -> None:
-        if self._cut.is_set():
+        if self._is_cut:
             return
         if message["type"] == "http.response.start":
             self._begin(message, listening)
@@ -135,7 +137,7 @@ class Exchange:
                 return
             self._started = True
         elif self._streaming and not self._still_in():
-            self._cut.set()
+            self._cut()
             message = {"type": "http.response.body", "body": b"", "more_body": False}
         await self._send(message)
 
@@ -156,4 +158,9 @@ class Exchange:
 
     def _refuse(self, no: No) -> None:
         self._no = no
-        self._cut.set()
+        self._cut()
+
+    def _cut(self) -> None:
+        self._is_cut = True
+        if self._cutting is not None:
+            self._cutting.set()

@@ -34,6 +34,7 @@ class HttpFace:
         refuse_bare(settings)
         self._settings = settings
         self._log = log
+        self._place = self._placed(settings.port)
         self._door: socket.socket | None = None
         self._thread: threading.Thread | None = None
         self._stop: Callable[[], None] = lambda: None
@@ -41,7 +42,9 @@ class HttpFace:
     @property
     def place(self) -> Place:
         """The names under which we are reached."""
-        port = self._door.getsockname()[1] if self._door else self._settings.port
+        return self._place
+
+    def _placed(self, port: int) -> Place:
         own = () if is_loopback(self._settings.host) else (_written(self._settings.host),)
         return Place(port, (*_LOOPBACK, *own, *self._settings.hosts), self.secure)
 
@@ -65,6 +68,7 @@ class HttpFace:
     def listen(self) -> socket.socket:
         """Take the port, or another one if it is taken."""
         self._door = door = _bound(self._settings.host, self._settings.port, self._log)
+        self._place = self._placed(door.getsockname()[1])
         return door
 
     def start(self, app: Asgi) -> None:

@@ -9,8 +9,10 @@ import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from metnos.core.canon import sha256_hex
+from metnos.core.content_policy import policy
 
 COOKIE = "metnos"
 HEADER = "x-metnos-token"
@@ -24,11 +26,7 @@ Headers = Mapping[str, Sequence[str]]  # names in lower case; each value as it c
 _SECRET = re.compile(r"[A-Za-z0-9_-]{40,64}")
 
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-        b" font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-    ),
+    (b"content-security-policy", policy().encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -38,7 +36,7 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """Where we are reached: the names of ours, and whether the way is encrypted."""
 
@@ -46,14 +44,14 @@ class Place:
     hosts: tuple[str, ...]  # as a browser writes them, without a port; those with one are taken as they are
     secure: bool = False
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         ours = {name if has_port(name) else f"{name}:{self.port}" for name in self.hosts}
         standard = 443 if self.secure else 80
         bare = {name for name in self.hosts if self.port == standard or self.secure}
         return frozenset(ours | bare)
 
-    @property
+    @cached_property
     def origins(self) -> frozenset[str]:
         scheme = "https" if self.secure else "http"
         return frozenset(f"{scheme}://{name}" for name in self.names)

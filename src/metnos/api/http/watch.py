@@ -1,7 +1,7 @@
 """Tells whoever listens that something changed: one look for all of them.
 
 Rules: however many listen, one thread looks, a few times a second, and only while somebody does; SQLite itself says
-whether anything was committed since (`cache.Freshness`), so that a look costs next to nothing. What is told are counts,
+whether anything was committed since (`store.freshness`), so that a look costs next to nothing. What is told are counts,
 never content. Whoever is slow misses what was in between, and gets what is so now. A look that fails, however, is
 followed by the next: a mistake of ours is logged once and not each time.
 """
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metnos.api.daemon import Household
-from metnos.api.http.cache import Freshness
 from metnos.api.wire import Message
 from metnos.core.errors import MetnosError
 from metnos.core.workspace import Workspace
 from metnos.night.notices import Notices
+from metnos.store.freshness import Freshness
 
 LOOK_S = 0.4
 BEAT_S = 15.0  # a listener hears something at least that often, so that what stands between does not hang up
