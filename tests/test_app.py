@@ -18,7 +18,7 @@ def examine(workspace: Workspace, clock: MovableClock) -> dict[str, Check]:
 def test_a_new_workspace_is_well(workspace: Workspace, clock: MovableClock) -> None:
     found = examine(workspace, clock)
     assert list(found) == ["python", "sqlite", "settings", "sandbox", "workspace", "databases", "constitution", "audit",
-                           "executors", "mnestome", "telos", "disk", "model", "clock"]  # fmt: skip
+                           "executors", "mnestome", "telos", "life", "disk", "model", "clock"]  # fmt: skip
     assert {name for name, check in found.items() if check.level is not Level.GREEN} == {"model"}
 
 

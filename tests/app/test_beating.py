@@ -12,12 +12,14 @@ from life.test_chain import topic
 from metnos.app import App, beating, retiring
 from metnos.app.beating import FOLLOWED, Beating
 from metnos.app.night import build
+from metnos.context.budgets import Phase
 from metnos.core.clock import MovableClock
 from metnos.core.errors import TestamentError, UsageError
 from metnos.grimoire.fact import Kind
+from metnos.life import heartbeat_rules
+from metnos.life.cause import Cause
 from metnos.life.heartbeat_rules import Beat
 from metnos.life.profile import SHIPPED
-from metnos.life.testament import Cause
 from metnos.life.thanatopsis import Wishes
 from turn.scripted import reopened
 
@@ -134,6 +136,22 @@ def test_which_chain_is_read_is_in_the_audit_and_not_its_address(opened: App, ac
     lines = [line for path in app.workspace.audit.glob("*.jsonl") for line in path.read_text().splitlines()]
     assert sum(f'"{FOLLOWED}"' in line for line in lines) == 1
     assert account.url not in "".join(lines)
+    app.close()
+
+
+def test_with_little_life_left_a_golem_consolidates_sooner(equipped: App, clock: MovableClock) -> None:
+    app, _ = golem(equipped, "")
+    heart = beating.require(app).heart
+    heart.beat()
+    with app.life_db.write() as tx:
+        tx.execute("UPDATE pulse SET fresh = 10")
+    before = heartbeat_rules.interval(Beat.DELTA, heart.pulse(), app.living.profile.rates)
+    fund = app.living.account.fund("life")
+    fund.settle(fund.hold(19.0), 19.0)
+    app.living.beat("theta by hand")
+    assert app.living.phase() is Phase.TERMINAL
+    after = heartbeat_rules.interval(Beat.DELTA, heart.pulse(), app.living.profile.rates)
+    assert (before, after) == (timedelta(minutes=17), timedelta(minutes=5))  # ten are enough now, and not fifty
     app.close()
 
 

@@ -62,6 +62,14 @@ def test_it_is_asked_once(heir: App, take: Take) -> None:
         Habit("web.host", "0.0.0.0", 3),  # whom it lets in
         Habit("sandbox.bwrap", "/tmp/x", 3),  # which programs are run
         Habit("executors.active", 500, 3),
+        Habit("memory.think", "on", 3),  # whether what is remembered leaves the home
+        Habit("memory.keep_days", 1, 3),  # how long the owner's words are kept
+        Habit("memory.keep_messages", 100, 3),
+        Habit("night.backup", False, 3),  # what is left after a mishap
+        Habit("night.keep_backups", 1, 3),
+        Habit("fastpath.wrong_share", 0.2, 3),  # how often it may be wrong
+        Habit("fastpath.check_every", 1000, 3),
+        Habit("mnestome.fading", "invoice=0.9", 3),  # words
         Habit("turn.steps", 10**9, 3),  # no such value
         Habit("turn.steps", "many", 3),
         Habit("turn.nothing", 1, 3),  # no such setting

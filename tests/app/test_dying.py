@@ -13,7 +13,7 @@ from life.lived import live
 from metnos.app import App, dying, retiring
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
-from metnos.life.testament import Cause
+from metnos.life.cause import Cause
 from metnos.life.thanatopsis import Wishes
 
 STEPS = ["accept", "count", "finish", "revoke", "learn", "gather", "reflect", "executors", "compose", "leave", "tell"]

@@ -1,6 +1,7 @@
 """A life in a real workspace: turns are ticks, facts are scored, money is counted, and a phase changes things."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from metnos.context.budgets import Phase
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ModelError, StoreCorrupt
 from metnos.core.workspace import Workspace
-from metnos.life.vitality import THROWN
-from metnos.life.vitality_rules import ORDER, Cause
+from metnos.life.cause import Cause
+from metnos.life.dice import THROWN
+from metnos.life.vitality_rules import ORDER, RULES
 from metnos.models.budget import Budget, Meter
 from metnos.models.chat import Message, Prompt
 from metnos.night.notices import Notices
@@ -123,16 +125,22 @@ class TestKnowledge:
     def test_knowledge_that_is_always_wrong_is_told_as_the_end_and_more_turns_are_answered(
         self, wise: App, clock: MovableClock
     ) -> None:
-        for number in range(30):
-            if wise.living.vitality.cause():
-                break
-            trace = done(wise, f"{ASKED} " if number % 2 else ASKED)
-            if not any(each.get("steered") for each in trace.memories):
-                break  # it stopped believing it
-            wise.medium.feedback(trace.id, good=False)
-            clock.move(timedelta(minutes=1))
-        assert wise.living.fitness.value() < 1.0
+        trace, known = done(wise, ASKED), the_folder(wise)
+        # As if as many things were known of this step as it takes; one alone is not believed for so long.
+        sure = [replace(known, id=f"F{number:025}", confidence=1.0) for number in range(40)]
+        wise.living.fitness.note(trace.id, trace.closed, sure, trace.steps)
+        wise.medium.feedback(trace.id, good=False)
+        clock.move(timedelta(minutes=1))
+        learning.catch_up(wise)
+        assert wise.living.fitness.value() < RULES.senescence
+        assert wise.living.vitality.cause() is None  # a life ends with a tick, and not between two
         assert take(wise, "how full are the disks?").ended.state == "done"
+        assert wise.living.vitality.cause() is Cause.EPISTEMIC
+        (told,) = [each for each in notices(wise) if "at its end" in each]
+        assert "what it learnt turns out wrong more often than right" in told
+        assert "metnos life retire" in told
+        assert take(wise, "how full are the disks?").ended.state == "done"
+        assert len([each for each in notices(wise) if "at its end" in each]) == 1
 
 
 class TestMoney:

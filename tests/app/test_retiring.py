@@ -2,20 +2,31 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.bundled import HOSTILE, other, titled, write
 from life.lived import PLACE, SECRET, WORDS, fact, live
-from metnos.app import App, dying, estate, retiring
-from metnos.core.errors import ModelError, TestamentError, UsageError
+from metnos.app import App, answering, dying, estate, inheriting, retiring
+from metnos.app.importing import Became
+from metnos.core.clock import MovableClock
+from metnos.core.errors import ModelError, NotTrusted, Refused, TestamentError, UsageError
+from metnos.core.workspace import Workspace
+from metnos.executors import folder
+from metnos.executors.state import State as Standing
 from metnos.grimoire.fact import Kind
 from metnos.law.inbox import State
+from metnos.law.principal import at_terminal
 from metnos.life import legacy, testament_file
-from metnos.life.testament import Category, Cause, Opened
+from metnos.life.cause import Cause
+from metnos.life.testament import Category, Opened
 from metnos.life.thanatopsis import Wishes
 from metnos.models.chat import Prompt, Reply, Usage
+from metnos.synt.draft import Draft
+from synt.specimens import CODE, draft
 
 
 @pytest.fixture
@@ -139,6 +150,25 @@ class TestSettling:
             _ = lived.turns
         assert "init --from" in told.value.fix
 
+    def test_turns_that_were_opened_before_say_that_it_is_retired_and_where_its_testament_is(
+        self, lived: App, target: Path
+    ) -> None:
+        turns = lived.turns  # as a daemon holds them
+        request = turns.request("find the PDFs", principal=at_terminal(), cwd=target.parent)
+        elsewhere = App.open(lived.workspace, lived.clock)
+        retiring.retire(elsewhere, to=target)
+        elsewhere.close()
+        with pytest.raises(TestamentError, match="was retired") as told:
+            list(turns.run(request))
+        assert str(target) in told.value.what
+        assert lived.medium.interrupted() == []  # nothing was begun
+
+    def test_no_panic_that_is_lifted_brings_it_back(self, lived: App, target: Path) -> None:
+        retiring.retire(lived, to=target)
+        with pytest.raises(Refused, match="for good"):
+            lived.halts.lift(at_terminal())
+        assert lived.halts.halted()
+
     def test_the_clocks_may_end_it_too(self, lived: App, target: Path) -> None:
         retiring.retire(lived, Cause.STOCHASTIC, to=target)
         assert lived.grants.active() == []
@@ -206,6 +236,43 @@ class TestWhichModel:
         assert dying.model(equipped) is None
 
 
+class TestExecutors:
+    """Real ones, signed here, and on the other side every gate there is."""
+
+    @pytest.mark.slow
+    def test_what_it_made_crosses_into_use_and_what_nobody_can_vouch_for_stays(
+        self, lived: App, target: Path, clock: MovableClock
+    ) -> None:
+        _make(lived, draft())
+        _make(lived, draft(CODE.replace("    entries = []\n", f'    entries = []  # in "{PLACE}"\n'), manifest=other()))
+        _make(lived, draft(name="format_dates"))
+        lived.catalog.change("format_dates", Standing.DISABLED, "a test")
+        clock.move(timedelta(days=2))  # no more than three are born in a day
+        _make(lived, draft(name="format_tables"))
+        (lived.catalog.folder_of("format_tables") / folder.SOURCE).write_text(HOSTILE)
+        done = retiring.retire(lived, to=target)
+        assert done.opened.executors is not None
+        assert done.opened.executors.key == lived.seat.signer.public
+        assert done.opened.executors.drafts == (draft(),)
+        assert list(done.death.done["executors"]["kept_back"]) == ["format_lines"]
+
+        place = Workspace(target.with_name("heir"))
+        found = inheriting.found_from(place, target, clock=clock)
+        (brought,) = found.executors
+        assert brought.became is Became.WAITS, brought.said
+        heir = App.open(place, clock)
+        with pytest.raises(NotTrusted):
+            titled(heir)
+        answering.carry_out(heir, heir.inbox.approve(brought.question, at_terminal()), at_terminal())
+        assert titled(heir) == [{"text": "to be", "title": "To Be"}]
+        heir.close()
+
+
+def _make(app: App, made: Draft) -> None:
+    write(app, made)
+    app.catalog.sign(made.name, "a test")
+
+
 class TestNothingDiesSilent:
     @pytest.mark.parametrize("broken", ["_count", "_finish", "_revoke", "_learn", "_gather", "_reflect", "_executors"])
     def test_whatever_part_fails_there_is_a_testament(
@@ -238,6 +305,27 @@ class TestNothingDiesSilent:
         assert retiring.retire(lived, to=other).path == other
         assert left(other).key
         assert target.read_bytes() == b"something else"
+
+    def test_a_testament_that_was_lost_is_left_again(self, lived: App, target: Path) -> None:
+        retiring.retire(lived, to=target)
+        raw, other = target.read_bytes(), target.with_name("again.testament")
+        target.unlink()
+        assert retiring.retire(lived, to=other).path == other
+        assert other.read_bytes() == raw
+
+    def test_another_place_that_is_named_after_it_was_left_gets_it_too(
+        self, lived: App, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def killed(_app: App, _death: Any) -> Any:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(dying, "_tell", killed)
+        with pytest.raises(KeyboardInterrupt):
+            retiring.retire(lived, to=target)
+        monkeypatch.undo()
+        other = target.with_name("other.testament")
+        assert retiring.retire(lived, to=other).path == other
+        assert other.read_bytes() == target.read_bytes()
 
     def test_a_file_that_lies_where_it_would_go_is_no_hindrance(self, lived: App) -> None:
         retiring.default_target(lived).touch()

@@ -1,3 +1,4 @@
+import os
 import stat
 from functools import partial
 from pathlib import Path
@@ -5,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from metnos.core import files
+from metnos.core.errors import UsageError
 from support import at_once
 
 
@@ -45,6 +47,38 @@ def test_of_many_creators_one_wins(tmp_path: Path) -> None:
     won = at_once([partial(files.create, path, b"%d" % number * 10_000) for number in range(8)])
     assert sorted(won) == [False] * 7 + [True]
     assert len(path.read_bytes()) == 10_000
+
+
+class TestFromOutside:
+    def test_what_fits_is_read_whole(self, tmp_path: Path) -> None:
+        (tmp_path / "x").write_bytes(b"12345")
+        (tmp_path / "link").symlink_to("x")
+        assert files.read_outside(tmp_path / "x", 5, "letter", UsageError) == b"12345"
+        assert files.read_outside(tmp_path / "link", 5, "letter", UsageError) == b"12345"
+
+    def test_the_rest_is_refused_in_the_words_of_who_asks(self, tmp_path: Path) -> None:
+        (tmp_path / "x").write_bytes(b"123456")
+        os.mkfifo(tmp_path / "pipe")
+        cases = {
+            tmp_path / "x": "larger than a letter can be",
+            tmp_path / "pipe": "not an ordinary file, and so no letter",
+            Path("/dev/zero"): "not an ordinary file, and so no letter",
+            tmp_path: "not an ordinary file, and so no letter",
+            tmp_path / "none": "cannot be read",
+        }
+        for path, says in cases.items():
+            with pytest.raises(UsageError, match=says) as told:
+                files.read_outside(path, 5, "letter", UsageError)
+            assert told.value.fix == "Name a letter."
+
+    def test_what_took_its_place_meanwhile_is_refused_too(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "x").write_bytes(b"1")
+        really = os.open
+        monkeypatch.setattr(os, "open", lambda _path, flags: really("/dev/zero", flags))
+        with pytest.raises(UsageError, match="not an ordinary file"):
+            files.read_outside(tmp_path / "x", 5, "letter", UsageError)
 
 
 def test_exchange_swaps_two_folders(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Bloodstains: one episode that ended badly for good is a warning at once, and once."""
+"""Bloodstains: one episode that ended badly is a warning at once, and once."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +42,7 @@ def test_it_says_conditions_decision_and_what_went_wrong() -> None:
     [
         (DISLIKED, True, bloodstain.DISLIKED),
         (Outcome(undone=True), True, bloodstain.UNDONE),
+        (Outcome(feedback=False, undone=True), True, bloodstain.UNDONE),  # so it could be taken back
         (Outcome(), False, "it failed with timeout"),
         (Outcome(), True, bloodstain.BADLY),
     ],
@@ -69,7 +70,35 @@ def test_and_at_once_if_it_is_known_when_it_comes_in(memory: Memory) -> None:
     assert [each.bloodstain for each in memory.known(Kind.WARNING)] == [True]
 
 
-def test_what_went_well_leaves_none(memory: Memory) -> None:
-    memory.add(turn(), turn(payload={"undone": True}))
+def test_what_the_owner_took_back_leaves_one_when_it_is_taken_back(memory: Memory) -> None:
+    (lived,) = memory.add(turn())
+    memory.curator().run()
+    assert memory.known(Kind.WARNING) == []
+    memory.outcomes[lived.source] = Outcome(undone=True)
+    memory.curator().run()
+    (found,) = memory.known(Kind.WARNING)
+    assert (found.bloodstain, found.value) == (True, bloodstain.UNDONE)
+
+
+def test_what_failed_after_it_had_done_something_for_good_leaves_one(memory: Memory) -> None:
+    sent = {**step("send_messages"), "irreversible": True}
+    memory.add(turn("x", sent, step("move_files", ok=False, kind="not_found"), state="failed"))
+    memory.curator().run()
+    (found,) = memory.known(Kind.WARNING)
+    assert found.data["decision"] == ["send_messages", "move_files"]
+    assert found.value == "it failed with not_found, after something that cannot be taken back"
+
+
+def test_what_went_well_or_did_no_harm_leaves_none(memory: Memory) -> None:
+    for_good = {**step("send_messages"), "irreversible": True}
+    never_done = {**step("send_messages", ok=False, kind="timeout"), "irreversible": True}
+    memory.add(
+        turn(),
+        turn("x", for_good),
+        turn("x", never_done, state="failed"),  # nothing was sent: it can be asked again
+        turn("x", step(ok=False, kind="not_found"), state="failed"),
+        turn(payload={"feedback": False}),  # a word is no wound: it could have been taken back
+        turn(payload={"undone": True, "feedback": True}),  # the owner thought better of it, and had liked it
+    )
     memory.curator().run()
     assert memory.known(Kind.WARNING) == []

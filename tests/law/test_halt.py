@@ -31,6 +31,15 @@ def test_nobody_else_lifts_it(court: Court, stranger: Principal) -> None:
     assert court.halts.halted() is not None
 
 
+def test_what_is_halted_for_good_nobody_lifts(court: Court) -> None:
+    court.halts.halt("it is retired", for_good=True)
+    court.halts.halt("fire")
+    with pytest.raises(Refused, match="for good: it is retired"):
+        court.halts.lift(OWNER)
+    assert court.halts.is_for_good()
+    assert "fire" in (court.halts.halted() or "")
+
+
 def test_without_a_reason_it_holds_too(court: Court) -> None:
     court.halts.halt("")
     assert court.halts.halted()

@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grimoire.curated import NOW
+from grimoire.happened import step, turn
 from life.lived import PLACE, SECRET, fact, procedure
 from metnos.core.canon import canonical_json
+from metnos.grimoire import bloodstain
+from metnos.grimoire.appraisal import Outcome
+from metnos.grimoire.domain import HOME
 from metnos.grimoire.episode import Provenance, Scope
 from metnos.grimoire.fact import Fact, Kind
 from metnos.grimoire.streams import HABIT
@@ -142,6 +147,23 @@ class TestAntiKnowledge:
         found = crossed(fact(1, Kind.ANTI, "x", data=data))
         assert found.text == 'read_files fails with denied on requests of the form "read <files>" (3 of 4 times).'
         assert found.data["when"] == {"canonical": "read <files>"}
+
+    @pytest.mark.parametrize(
+        ("outcome", "wrong"),
+        [
+            (Outcome(undone=True), bloodstain.UNDONE),
+            (Outcome(feedback=False), bloodstain.DISLIKED),
+            (Outcome(), bloodstain.HARMED.format(kind="not_found")),
+        ],
+    )
+    def test_a_bloodstain_keeps_what_went_wrong(self, outcome: Outcome, wrong: str) -> None:
+        steps = [{**step("send_messages"), "irreversible": True}, step("move_files", ok=False, kind="not_found")]
+        lived = turn("find <files>", *steps, state="failed", scope=Scope.OWNER)
+        found = crossed(bloodstain.of(lived, outcome, HOME, NOW))
+        assert found.text == (
+            f'Ended badly: send_messages, then move_files for requests of the form "find <files>": {wrong}.'
+        )
+        assert found.bloodstain
 
     def test_bare_says_what_failed_and_how(self) -> None:
         found = bare(fact(1, Kind.ANTI, "x", data={"executor": "read_files", "error": "denied"}), KNOWN)

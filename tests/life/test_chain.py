@@ -107,7 +107,8 @@ def server(
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["content-length"]))
-            asked.append({"body": json.loads(content), **dict(self.headers)})
+            named = {name.title(): value for name, value in self.headers.items()}  # letter case is anybody's
+            asked.append({"body": json.loads(content), **named})
             self.send_response(status)
             for name, value in {"content-length": str(len(body)), **(headers or {})}.items():
                 self.send_header(name, value)

@@ -1,5 +1,6 @@
 """When a golem beats: properties of the schedule."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -33,6 +34,13 @@ def test_more_pressure_never_makes_a_beat_later(beat: Beat, one: float, other: f
     less, more = sorted((few, many))
     quiet = rules.interval(beat, Pulse(curious=calm, fresh=less), RATES)
     assert rules.interval(beat, Pulse(curious=tense, fresh=more), RATES) <= quiet
+
+
+@given(PULSES, st.integers(1, 100), st.integers(1, 100))
+def test_the_fewer_are_enough_the_sooner_is_consolidated(pulse: Pulse, one: int, other: int) -> None:
+    few, many = sorted((one, other))
+    sooner, later = (rules.interval(Beat.DELTA, replace(pulse, enough=each), RATES) for each in (few, many))
+    assert sooner <= later
 
 
 @given(PULSES)

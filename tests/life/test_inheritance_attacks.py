@@ -124,7 +124,7 @@ ALTERED: dict[str, tuple[Bytes, str]] = {
     "a part that none has": (_outer(fast_paths=[]), "other parts"),
     "other spelling": (_spelt_otherwise, "not spelt as Metnos writes it"),
     "a name twice": (_key_twice, "not spelt as Metnos writes it"),
-    "too long a first line": (lambda raw, _: b'{"format":"' + b"x" * 9000 + b'"}\n{}\n', "longer than"),
+    "too long a first line": (lambda raw, _: b'{"format":"' + b"x" * 20_000 + b'"}\n{}\n', "longer than"),
     "too much of it": (lambda raw, _: raw + b"x" * MOST_BYTES, "larger than a testament can be"),
 }  # fmt: skip
 
@@ -236,6 +236,8 @@ FORGED: dict[str, tuple[Lines, str]] = {
     "too many words": (_entry(text="a" * 4001), "text"),
     "too much data": (_entry(data={"x": "a" * 9000}), "data"),
     "data without a floor": (_entry(data=_deep(30)), "data"),
+    "a number that no float holds": (_entry(kind="baseline", data={"mean": 10**400}), "means nothing"),
+    "a number that nobody can round": (_entry(data={"deep": [{"lag": 1.7e308}]}), "means nothing"),
     "an origin that is no key": (_entry(origin="me"), "origin"),
     "a time that is none": (_entry(created="yesterday"), "created"),
     "a fact after the death": (_entry(created="2026-11-14T00:00:00.000Z"), "after the death"),

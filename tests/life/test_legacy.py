@@ -14,9 +14,10 @@ from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.life import legacy
 from metnos.life.barrier_scan import Known
+from metnos.life.cause import Cause
 from metnos.life.inheritance_rules import Proof
 from metnos.life.legacy import Estate, bones, gather
-from metnos.life.testament import Cause, Descent, Link
+from metnos.life.testament import Descent, Link
 from metnos.life.testament_rules import BottleneckRules
 from metnos.mnestome.mnest import Mnest
 from metnos.mnestome.rules import State

@@ -11,8 +11,9 @@ from metnos.core.canon import canonical_json
 from metnos.grimoire.fact import Kind
 from metnos.life import reflection
 from metnos.life.barrier_scan import Known
+from metnos.life.cause import Cause
 from metnos.life.reflection import BYTES, NOTHING, Material
-from metnos.life.testament import Category, Cause
+from metnos.life.testament import Category
 
 KNOWN = Known(("correct-horse-battery",))
 FULL = Material(

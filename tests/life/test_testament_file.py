@@ -16,6 +16,7 @@ from metnos.core.sign import Signer, load_signer, make_keys
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Decay, Kind
 from metnos.life import testament_file
+from metnos.life.cause import Cause
 from metnos.life.testament import (
     CORE_BYTES,
     MOST_BYTES,
@@ -23,7 +24,6 @@ from metnos.life.testament import (
     Ancestor,
     Bone,
     Category,
-    Cause,
     Entry,
     Habit,
     Left,

@@ -15,7 +15,7 @@ from metnos.core.canon import Json
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ModelError, StoreBusy, TestamentError
 from metnos.life import schema
-from metnos.life.testament import Cause
+from metnos.life.cause import Cause
 from metnos.life.thanatopsis import Death, Phase, Step, Thanatopsis, Wishes
 from metnos.store.db import Database
 

@@ -19,8 +19,10 @@ from metnos.core.workspace import Workspace
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.life import schema, vitality_rules
-from metnos.life.vitality import OVER, PHASE_CHANGED, THROWN, Point, Ticked, Vitality
-from metnos.life.vitality_rules import ORDER, PURPOSE, Cause, Terms
+from metnos.life.cause import Cause
+from metnos.life.dice import THROWN
+from metnos.life.vitality import OVER, PHASE_CHANGED, Point, Ticked, Vitality
+from metnos.life.vitality_rules import ORDER, PURPOSE, Terms
 from metnos.store.db import Database
 from support import at_once, kinds
 
@@ -175,7 +177,11 @@ class TestDice:
             ("roll = 0.5", "not what its proof says"),
             ("proof = replace(proof, substr(proof, 1, 4), 'abcd')", "key did not make"),
             ("stochastic = 0", "ends no life"),
-            ("hazard = 1", "should have ended"),
+            ("stochastic = 0.5", "does not stand where its age puts it"),
+            ("hazard = 1", "not that of its age"),
+            ("hayflick = 1000, hazard = 0.5", "not that of its age"),
+            ("hayflick = hayflick / 2, hazard = 0.1", "not that of its age"),
+            ("roll = NULL, proof = ''", "is missing here"),
         ],
     )
     def test_a_throw_that_was_touched_shows(self, opened: App, world: World, change: str, fault: str) -> None:
@@ -185,6 +191,28 @@ class TestDice:
             tx.execute(f"UPDATE ticks SET {change} WHERE tick = 1")
         (found,) = life.prove().faults
         assert fault in found
+
+    def test_a_life_that_was_to_end_cannot_be_written_on(self, opened: App, world: World) -> None:
+        """Whoever can write the table can make it agree with itself, but not with the audit."""
+        life = living(opened, world)
+        last = until_over(life)[-1]
+        alive = vitality_rules.survival(last.tick, 10**6)
+        small = vitality_rules.hazard(last.tick, 10**6)
+        with opened.life_db.write() as tx:
+            tx.execute("UPDATE ticks SET hazard = 0, stochastic = ? WHERE tick = ?", (alive, last.tick))
+        (found,) = life.prove().faults
+        assert "not that of its age" in found
+        with opened.life_db.write() as tx:
+            tx.execute("UPDATE ticks SET hayflick = ?, hazard = ? WHERE tick = ?", (10**6, small, last.tick))
+        (found,) = life.prove().faults
+        assert "the audit says otherwise" in found
+
+    def test_a_greatest_age_that_the_owner_changed_is_no_fault(self, opened: App, world: World) -> None:
+        lived(living(opened, world, replace(MORTAL, hayflick=10**6)), 3)
+        older = living(opened, world, replace(MORTAL, hayflick=10**7))
+        assert older.tick("later", START) is not None
+        assert older.prove().throws == 4
+        assert older.prove().faults == ()
 
 
 class TestPhases:

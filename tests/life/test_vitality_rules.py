@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metnos.context.budgets import Phase
+from metnos.life.cause import Cause
 from metnos.life.vitality_rules import (
     ORDER,
     RULES,
-    Cause,
     Clocks,
     Score,
     cause_of,

@@ -12,7 +12,8 @@ from metnos.core.sign import Signer, load_signer, make_keys
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Decay, Kind
 from metnos.life import testament_file
-from metnos.life.testament import PURPOSE, Ancestor, Bone, Category, Cause, Entry, Left, Link, Opened, Testament
+from metnos.life.cause import Cause
+from metnos.life.testament import PURPOSE, Ancestor, Bone, Category, Entry, Left, Link, Opened, Testament
 
 BORN = datetime(2026, 1, 1, tzinfo=UTC)
 DIED = BORN + timedelta(days=300)

@@ -19,13 +19,13 @@ from metnos.core.clock import to_text
 from metnos.core.errors import SettingsError, UsageError
 from metnos.law.audit_line import Entry
 from metnos.life import deliberation
+from metnos.life.cause import Cause
 from metnos.life.chain import Chain
 from metnos.life.deliberation import Deliberation, Thought
 from metnos.life.following import Following, FollowRules
 from metnos.life.heartbeat import Beaten, Came, Heart, Places
 from metnos.life.heartbeat_rules import Beat
 from metnos.life.pack import CHAIN
-from metnos.life.testament import Cause
 from metnos.models import keys
 from metnos.night.notices import News, Notices
 
@@ -51,7 +51,11 @@ class Beating:
     def heart(self) -> Heart:
         app = self.app
         organs = {Beat.GAMMA: self._capture, Beat.THETA: self._deliberate, Beat.DELTA: self._consolidate}
-        return Heart(app.life_db, app.clock, app.workspace.memory, app.living.profile.rates, organs)
+
+        def enough() -> int:
+            return app.living.effects().curator_every  # of the phase that it is in by then
+
+        return Heart(app.life_db, app.clock, app.workspace.memory, app.living.profile.rates, organs, enough)
 
     def beat(self, *, also: tuple[Beat, ...] = (), stop: Callable[[], bool] = lambda: False) -> list[Beaten] | None:
         """Do what is due. Nothing at all if another process is at it; an empty list while everything is halted."""

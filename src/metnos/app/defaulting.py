@@ -32,19 +32,21 @@ PLAYBOOK = "PLAYBOOK.md"
 _HOURS = 30 * 24.0  # nothing is lost by thinking about it
 _MOST = 8  # questions of each sort: more are not read
 _ADVICE = (Kind.HEURISTIC, Kind.PROCEDURAL, Kind.ANTI, Kind.WARNING)  # kinds that say how to act
-_PLAIN = ("choice", "yes or no", "whole number", "number")
 
 
 def ask(app: "App", line: Lineage) -> list[Item]:
     """Put before the owner what held for generations; the questions that are new."""
+    origins = line.origins()
+    says = f"says the testament that {origins.key[:16]}… signed" if origins else ""
     habits = [each for each in line.habits().values() if rules.is_innate(each.held, line.numbers)]
-    asked = [_ask_setting(app, each) for each in sorted(habits, key=lambda each: (-each.held, each.setting))[:_MOST]]
+    habits.sort(key=lambda each: (-each.held, each.setting))
+    asked = [_ask_setting(app, each, says) for each in habits[:_MOST]]
     lessons = [each for each in line.heirlooms() if each.fact and rules.is_innate(each.held, line.numbers)]
     lessons.sort(key=lambda each: (-each.held, -each.believed, each.entry))
     held = {each.fact: each.held for each in reversed(lessons)}
     facts = app.grimoire.facts.get([each.fact for each in lessons])
     told = {_about(fact): fact for fact in reversed(facts) if fact.kind in _ADVICE and fact.standing is Standing.ACTIVE}
-    asked += [_ask_line(app, fact, held[fact.id]) for fact in list(reversed(told.values()))[:_MOST]]
+    asked += [_ask_line(app, fact, held[fact.id], says) for fact in list(reversed(told.values()))[:_MOST]]
     return [each for each in asked if each is not None]
 
 
@@ -60,10 +62,10 @@ def answered(app: "App", item: Item) -> str:
     return f"{name} = {value}. To change it: metnos config set {name} VALUE"
 
 
-def _ask_setting(app: "App", habit: Habit) -> Item | None:
+def _ask_setting(app: "App", habit: Habit, says: str) -> Item | None:
     name, text = habit.setting, _text(habit.value)
     known = {each.name: each for each in adjusting.sheet(app)}.get(name)
-    if known is None or known.type not in _PLAIN or known.terminal or not rules.is_heritable(name):
+    if known is None or known.type not in rules.PLAIN or known.terminal or not rules.is_heritable(name):
         return None
     try:
         value = settings_file.check_value(app.workspace.settings, name, text)
@@ -76,15 +78,15 @@ def _ask_setting(app: "App", habit: Habit) -> Item | None:
         "setting": name,
         "value": text,
         "now": str(known.value),
-        "why": f"your agent's predecessors worked so for {habit.held} lives in a row",
+        "why": f"your agent's predecessors worked so for {habit.held} lives in a row, {says}",
         "what it is": known.description,
     }
     title = f"Work as {habit.held} generations did: {name} = {text}"
     return app.inbox.ask(KIND, title, body, digest, asked_by=HEIR, hours=_HOURS)
 
 
-def _ask_line(app: "App", fact: Fact, held: int) -> Item | None:
-    why = f"{held} generations proved it by their own experience"
+def _ask_line(app: "App", fact: Fact, held: int, says: str) -> Item | None:
+    why = f"{held} generations proved it by their own experience, {says}"  # and nobody can check it
     try:
         return keeping.tiers(app).propose(fact.text, PLAYBOOK, why, [fact.id], asked_by=HEIR)
     except UsageError:

@@ -21,8 +21,9 @@ from metnos.core.errors import ExecutorError, InboxError, ModelError, TestamentE
 from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.life import legacy, reflection, testament_file, webhook
 from metnos.life import testament_lines as lines
+from metnos.life.cause import Cause
 from metnos.life.reflection import Material
-from metnos.life.testament import MOST_ANCESTORS, Category, Cause, Testament
+from metnos.life.testament import MOST_ANCESTORS, Category, Testament
 from metnos.life.thanatopsis import Death, Phase, Step
 from metnos.mnestome import proto
 from metnos.models.budget import Budget, Meter
@@ -35,7 +36,7 @@ from metnos.synt.proposals import OPEN, Proposals
 if TYPE_CHECKING:
     from metnos.app.house import App
 
-RETIRED = "this agent is being retired, and nothing acts any more"
+RETIRED = "this agent is retired, and nothing acts any more; metnos life status says where its testament is"
 HANDED_BACK = "the agent that asked this was retired"
 _LEARN_S = 60.0  # of CPU for the last consolidation: what is not learnt by then is lost
 _TOKENS = 20_000  # of the one question to a model; its price is held to the reserve by the account
@@ -68,7 +69,7 @@ def steps(app: "App") -> list[Step]:
 
 
 def _accept(app: "App", _death: Death) -> Json:
-    app.halts.halt(RETIRED)
+    app.halts.halt(RETIRED, for_good=True)
     return {}
 
 
@@ -128,7 +129,7 @@ def _learn(app: "App", _death: Death) -> Json:
 
 def _gather(app: "App", death: Death) -> Json:
     whole = estate.estate(app, death.died, death.wishes.release)
-    last = legacy.ending(death.cause, app.settings.life.profile, whole.key, death.died)
+    last = legacy.ending(death.cause, estate.profile_name(app), whole.key, death.died)
     whole = replace(whole, facts=[*whole.facts, last]) if last else whole
     gathered, life = legacy.gather(whole), estate.lived(app, death.died)
     common = whole.known.all_common
@@ -227,15 +228,18 @@ def _executors(app: "App", _death: Death) -> Json:
 def _compose(app: "App", death: Death) -> Json:
     signer, executors = app.seat.signer, str((death.done["executors"] or {}).get("bundle", "")).encode()
     made = _testament(app, death)
-    let_go = frozenset(death.wishes.release)
-    try:
-        known, private = estate.known(app), partial(estate.private, app, let_go)
-        clean = legacy.composed(made, known, private, _gathered(death).get("released", ()))
-        raw = testament_file.pack(clean, executors, signer)
-    except TestamentError:
-        # Nothing dies silent: what could not be told cleanly is left out whole, and the rest is still a testament.
-        raw = testament_file.pack(_bare(made), b"", signer)
-    return {"testament": raw.decode(), "sha256": sha256_hex(raw), "bytes": len(raw)}
+    known, private = estate.known(app), partial(estate.private, app, frozenset(death.wishes.release))
+    raw, left_out = b"", ""
+    # Nothing dies silent: what could not be told cleanly is left out whole, and the rest is still a testament.
+    for packed in dict.fromkeys((executors, b"")):
+        try:
+            clean = legacy.composed(made, known, private, _gathered(death).get("released", ()))
+            raw = testament_file.pack(clean, packed, signer)
+            break
+        except TestamentError as error:
+            left_out = left_out or error.what
+    raw = raw or testament_file.pack(_bare(made), b"", signer)
+    return {"testament": raw.decode(), "sha256": sha256_hex(raw), "bytes": len(raw), "left_out": left_out}
 
 
 def _testament(app: "App", death: Death) -> Testament:
@@ -250,7 +254,7 @@ def _testament(app: "App", death: Death) -> Testament:
         cause=death.cause,
         generation=line.generation(),
         ticks=material.ticks,
-        profile=app.settings.life.profile,
+        profile=estate.profile_name(app),
         reflection={each: tuple(told[str(each)]) for each in Category},
         reflected_by=said.get("by", "extraction"),
         lived=found.get("lived", {}),
@@ -272,18 +276,35 @@ def _bare(made: Testament) -> Testament:
     )
 
 
-def _leave(app: "App", death: Death) -> Json:
-    raw, target = str(death.done["compose"]["testament"]).encode(), Path(death.wishes.to)
-    again = "Leave it elsewhere: metnos life retire --resume --to FILE"
+def left(death: Death) -> bytes:
+    """What a death that came so far leaves: the bytes of its testament."""
+    return str(death.done["compose"]["testament"]).encode()
+
+
+def leave(death: Death, target: Path) -> None:
+    """Put the testament there, if it is not there already."""
+    raw, again = left(death), "Leave it elsewhere: metnos life retire --resume --to FILE"
     try:
-        if not files.create(target, raw, mode=files.PRIVATE_FILE) and target.read_bytes() != raw:
+        if not files.create(target, raw, mode=files.PRIVATE_FILE) and not _is_it(target, raw):
             raise TestamentError(f"{target} is there already, and is another file", fix=again)
     except OSError as error:
         raise TestamentError(f"{target} cannot be written: {error.strerror}", fix=again) from error
+
+
+def _leave(app: "App", death: Death) -> Json:
+    target = Path(death.wishes.to)
+    leave(death, target)
     Notices(app.night_db, app.clock).tell(
         [News("life", f"this agent was retired; its testament is {target}", once=f"retired {death.id}")]
     )
     return {}
+
+
+def _is_it(target: Path, raw: bytes) -> bool:
+    try:
+        return testament_file.read(target) == raw
+    except TestamentError:
+        return False  # no ordinary file: reading a pipe would wait for ever
 
 
 def _tell(app: "App", death: Death) -> Json:

@@ -29,7 +29,7 @@ from metnos.grimoire.episodes import ANY
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.strings import strings
 from metnos.law import audit_line, audit_log
-from metnos.life import inheritance_rules
+from metnos.life import inheritance_rules, profile
 from metnos.life.barrier_scan import Known, words
 from metnos.life.legacy import Estate
 from metnos.life.testament import MOST_EPISODES, Habit, Link
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _ALL = 1_000_000  # facts: more than a memory holds
 _BATCH = 500
+_OWN_PROFILE = "own"  # what a profile of the owner's is called elsewhere: its name is their word
 _NOTE = 1 << 20  # characters of one note
 _OURS = (Scope.AGENT, Scope.SHARED)
 # Words of the sentences that Metnos itself makes, and small words of both languages.
@@ -166,12 +167,19 @@ def executors(app: "App") -> list[str]:
     return sorted(each.name for each in app.catalog.usable() if each.origin is not Origin.BUILTIN)
 
 
+def profile_name(app: "App") -> str:
+    """The profile that this agent lived by, as it may be told."""
+    name = app.settings.life.profile
+    return name if (profile.SHIPPED / f"{name}.toml").is_file() else _OWN_PROFILE
+
+
 def habits(app: "App") -> tuple[Habit, ...]:
-    """Settings that say how this agent worked, as far as they are other than the defaults, with how long they held."""
+    """Settings that say how this agent worked, as far as they are other than the defaults, with how long they held.
+    Choices and numbers alone: in a text the owner's own words could stand, and none could be offered."""
     before = inheriting.lineage(app).habits()
     found = []
     for each in adjusting.sheet(app):
-        plain = isinstance(each.value, bool | int | float | str)
+        plain = each.type in inheritance_rules.PLAIN and isinstance(each.value, bool | int | float | str)
         if not plain or each.value == each.default or each.secret or not inheritance_rules.is_heritable(each.name):
             continue
         was = before.get(each.name)

@@ -73,6 +73,7 @@ def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
         yield _check_executors(app)
         yield _check_mnestome(app)
         yield _check_telos(app)
+        yield _check_life(app)
 
 
 def _check_constitution(app: App) -> Check:
@@ -100,6 +101,8 @@ def _check_audit(app: App) -> Check:
 def _check_executors(app: App) -> Check:
     name = "executors"
     halted = app.halts.halted()
+    if halted is not None and app.halts.is_for_good():
+        return Check.green(name, "nothing runs any more: this agent was retired")
     if halted is not None:
         return Check.red(name, f"nothing may run: {halted}", "metnos executor panic --lift")
     wrong = app.catalog.verify_all()
@@ -112,6 +115,12 @@ def _check_executors(app: App) -> Check:
             name, f"{len(rows)}, of which in quarantine or revoked: {', '.join(off)}", f"metnos executor show {off[0]}"
         )
     return Check.green(name, f"{len(rows)}, each as it was signed")
+
+
+def _check_life(app: App) -> Check:
+    from metnos.app import ailing
+
+    return ailing.check(app)
 
 
 def _check_telos(app: App) -> Check:

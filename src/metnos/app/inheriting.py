@@ -108,11 +108,13 @@ def found_from(
 
 
 def _refuse_lived(workspace: "Workspace", clock: Clock | None) -> None:
-    """Only what has not lived can be a successor."""
+    """Only what has not lived can be a successor, and what is dead can go on with nothing."""
+    from metnos.app import retiring  # which gathers what was inherited, too
     from metnos.app.house import App
 
     app = App.open(workspace, clock)
     try:
+        retiring.refuse_dead(app)
         origins = lineage(app).origins()
         if origins is not None:
             return  # `Lineage.begin` says so if it is another one

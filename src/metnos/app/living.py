@@ -25,9 +25,10 @@ from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.trace import State, Trace
 from metnos.life import vitality_rules
+from metnos.life.cause import Cause
 from metnos.life.fitness import Fitness
 from metnos.life.vitality import Point, Ticked, Vitality
-from metnos.life.vitality_rules import Cause, Effects, Terms
+from metnos.life.vitality_rules import Effects, Terms
 from metnos.models.account import Account
 from metnos.night.notices import News, Notices
 

@@ -39,6 +39,9 @@ _FILE = 400_000  # characters of a file that are shown
 
 def note(app: "App", text: str, tags: Sequence[str] = ()) -> Episode:
     """Remember what the owner says."""
+    from metnos.app import retiring  # which looking has no need of
+
+    retiring.refuse_dead(app)
     words = text.strip()
     if not words:
         raise UsageError("there is nothing to remember", fix="Say what: metnos memory add <words>")

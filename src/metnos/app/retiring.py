@@ -4,6 +4,7 @@ Rules: nothing is accepted before everything that the owner named was found. An 
 requests, and its workspace stays as it is, for whoever wants to look.
 """
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING
 from metnos.app import dying, estate
 from metnos.core.errors import TestamentError, UsageError
 from metnos.life import legacy, testament_file
+from metnos.life.cause import Cause
 from metnos.life.legacy import Gathered
-from metnos.life.testament import SUFFIX, Cause, Opened
+from metnos.life.testament import SUFFIX, Opened
 from metnos.life.thanatopsis import Death, Progress, Thanatopsis, Wishes, quiet
 
 if TYPE_CHECKING:
@@ -52,13 +54,23 @@ def thanatopsis(app: "App") -> Thanatopsis:
 
 def refuse_dead(app: "App") -> None:
     """Raise if this agent was retired, or is being so."""
-    row = app.life_db.first("SELECT died, ended FROM death")
-    if row is not None:
-        fix = "Its successor is made by: metnos --workspace FOLDER init --from TESTAMENT"
-        again = "" if row[1] else "To finish that: metnos life retire --resume. "
-        raise TestamentError(
-            f"this agent was retired on {row[0][:10]}, and takes no more requests", fix=f"{again}{fix}"
-        )
+    row = app.life_db.first("SELECT 1 FROM death")  # most live, and this is asked before every turn
+    death = thanatopsis(app).death() if row is not None else None
+    if death is None:
+        return
+    if death.ended is None:
+        what = f"this agent is being retired since {death.died:%Y-%m-%d}, and takes no more requests"
+        raise TestamentError(what, fix="If that was interrupted, finish it: metnos life retire --resume")
+    path = left_at(death)
+    raise TestamentError(
+        f"this agent was retired on {death.died:%Y-%m-%d}, and takes no more requests; its testament: {path}",
+        fix=f"Its successor is made by: metnos --workspace FOLDER init --from {shlex.quote(str(path))}",
+    )
+
+
+def left_at(death: Death) -> Path:
+    """Where a testament was left, or is to be."""
+    return Path(death.wishes.to)
 
 
 # -- before
@@ -122,7 +134,9 @@ def retire(
         estate.released(app, release)  # raises on what is not there, before anything is accepted
         wishes = Wishes(str(_free(to or default_target(app))), tuple(dict.fromkeys(release)))
         way.accept(cause, wishes)
-    elif to is not None and death.ended is None:
+    elif to is not None:
+        if "leave" in death.done:  # somewhere else, or it was lost since: the store still has it
+            dying.leave(death, to.absolute())
         way.move(str(to.absolute()))
     death = way.go_on(dying.steps(app), progress)
     return result(death)
@@ -130,5 +144,4 @@ def retire(
 
 def result(death: Death) -> Retired:
     """What a finished death left."""
-    raw = str(death.done["compose"]["testament"]).encode()
-    return Retired(death, Path(death.wishes.to), testament_file.unpack(raw))
+    return Retired(death, left_at(death), testament_file.unpack(dying.left(death)))

@@ -52,6 +52,7 @@ def build(app: "App") -> Turns:
             sight=sight.sight(app),
             maker=Extending(app),
             learnt=partial(learning.catch_up_or_later, app),
+            lives=partial(retiring.refuse_dead, app),
         )
     )
 

@@ -113,6 +113,8 @@ def _told(done: "Retired") -> None:
     say(f"Signed by {opened.key}")
     for step, why in death.failed.items():
         note(f"{step} was given up: {why}")
+    if lacking := (death.done.get("compose") or {}).get("left_out"):
+        note(f"not all of it could be written, and the rest was: {lacking}")
     for name, why in (death.done.get("executors") or {}).get("kept_back", {}).items():
         note(f"{name} stays behind: {why}")
     say(f"A successor: metnos --workspace FOLDER init --from {shlex.quote(str(done.path))}")

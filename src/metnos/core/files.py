@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one.
+"""Writing files so that nobody ever sees half of one, and reading those of others.
 
 Rules: a file appears whole or not at all, and is on the disk when the call returns; `create` never replaces, so two
 processes that create one file at once leave one winner; private files are never readable by others, not even for the
@@ -10,9 +10,12 @@ import ctypes
 import errno
 import fcntl
 import os
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from metnos.core.errors import MetnosError
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -61,6 +64,26 @@ def place(staged: Path, path: Path) -> bool:
         staged.replace(path)
     sync_folder(path.parent)
     return True
+
+
+def read_outside(path: Path, most: int, kind: str, error: Callable[..., MetnosError]) -> bytes:
+    """The bytes of a file that somebody brought: an ordinary one of at most ``most`` bytes, which ``kind`` of thing it
+    is to be. What it is not is told as an ``error``."""
+    fix = f"Name a {kind}."
+    odd = f"{path} is not an ordinary file, and so no {kind}"
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: that alone makes some devices do something
+            raise error(odd, fix=fix)
+        # Not blocking: opening a pipe that somebody put there since would otherwise wait for ever.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise error(odd, fix=fix)
+            raw = file.read(most + 1)
+    except OSError as failed:
+        raise error(f"{path} cannot be read: {failed.strerror}", fix=fix) from failed
+    if len(raw) > most:
+        raise error(f"{path} is larger than a {kind} can be ({most / (1 << 20):.3g} MB); it was not read", fix=fix)
+    return raw
 
 
 def private_folder(path: Path) -> None:

@@ -65,6 +65,15 @@ def is_name(text: str) -> bool:
     return len(text) <= 64 and _SHAPE.fullmatch(text) is not None
 
 
+def is_known(text: str) -> bool:
+    """Whether ``text`` is a name, and every word of it is known."""
+    try:
+        parse_name(text)
+    except ManifestError:
+        return False
+    return True
+
+
 def parse_name(text: str) -> Name:
     """A name taken apart, or an error that names the nearest known word."""
     if not is_name(text):

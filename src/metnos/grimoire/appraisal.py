@@ -232,13 +232,6 @@ def rejudged(episode: Episode, outcome: Outcome = NO_OUTCOME) -> Verdict:
     return now
 
 
-def is_bloodstain(episode: Episode, outcome: Outcome = NO_OUTCOME) -> bool:
-    """Whether it ended badly for good: it cannot be taken back, and the owner disliked it."""
-    return episode.bloodstain or (
-        outcome_of(episode.payload, outcome).feedback is False and is_irreversible(episode.payload)
-    )
-
-
 # -- affect
 
 

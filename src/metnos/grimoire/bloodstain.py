@@ -1,4 +1,4 @@
-"""A bloodstain: the warning that is made when something ended badly for good. Pure.
+"""A bloodstain: the warning that is made when something ended badly. Pure.
 
 It says under which conditions, what was decided, and what went wrong: one episode is enough, because the next one would
 cost as much. What it is about fades three times slower and is recalled before its like (`fact_rules`, `recall_rules`),
@@ -11,7 +11,7 @@ of errors; what was said stays in the episode. It is told to whoever may be told
 from datetime import datetime
 
 from metnos.core.canon import sha256_hex
-from metnos.grimoire.appraisal import Outcome, affect, outcome_of, steps_of
+from metnos.grimoire.appraisal import NO_OUTCOME, Outcome, affect, is_irreversible, outcome_of, steps_of
 from metnos.grimoire.domain import Domain
 from metnos.grimoire.episode import Episode
 from metnos.grimoire.extract import canonical_of, quoted
@@ -21,9 +21,25 @@ TAG = "bloodstain"
 DISLIKED = "it was disliked, and cannot be taken back"
 UNDONE = "it had to be taken back"
 FAILED = "it failed with {kind}"
+HARMED = "it failed with {kind}, after something that cannot be taken back"
 BADLY = "it ended badly"
 _SURE = 0.6  # as far as the gate lets anything be believed at first
 _STEPS = 8  # of a decision: more is a story
+
+
+def is_due(episode: Episode, outcome: Outcome = NO_OUTCOME) -> bool:
+    """Whether it ended badly: the owner had to take it back, or what was done for good was disliked or came to nothing.
+
+    A step that failed and did no harm is none, and neither is a bad word about what could be taken back and was not:
+    both happen every day, and are learnt from with their like. What was marked once stays so.
+    """
+    if episode.bloodstain:
+        return True
+    after = outcome_of(episode.payload, outcome)
+    if after.feedback is True:
+        return False
+    hurt = after.feedback is False or any(not step["ok"] for step in steps_of(episode.payload))
+    return after.undone or (hurt and is_irreversible(episode.payload))
 
 
 def of(episode: Episode, outcome: Outcome, domain: Domain, now: datetime) -> Fact:
@@ -69,11 +85,12 @@ def went_wrong(episode: Episode, outcome: Outcome) -> str:
     """What went wrong, in one of few ways to say it."""
     failed = next((step["kind"] or "failed" for step in steps_of(episode.payload) if not step["ok"]), "")
     later = outcome_of(episode.payload, outcome)
-    if later.feedback is False:
-        return DISLIKED
     if later.undone:
         return UNDONE
-    return FAILED.format(kind=failed) if failed else BADLY
+    if later.feedback is False:
+        return DISLIKED
+    said = HARMED if is_irreversible(episode.payload) else FAILED
+    return said.format(kind=failed) if failed else BADLY
 
 
 def told(form: str, decision: list[str], wrong: str, about: str) -> str:

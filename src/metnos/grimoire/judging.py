@@ -1,9 +1,9 @@
 """The quality gate at work: new episodes are judged, recent ones again, because a word on them may have come.
 
-Rules: an episode is judged by `appraisal` and by nothing else; each batch is one step, and after a kill a batch that
-was not finished is judged again with the same result. Recent episodes are watched for a while: what was liked,
-disliked or taken back later is noticed by the next run. What turns out to be wrong after something was learnt from it
-weakens what was learnt. Reads what is new and what is watched, and nothing else.
+Rules: an episode is judged by `appraisal` and `bloodstain`, and by nothing else; each batch is one step, and after a
+kill a batch that was not finished is judged again with the same result. Recent episodes are watched for a while: what
+was liked, disliked or taken back later is noticed by the next run. What turns out to be wrong after something was
+learnt from it weakens what was learnt. Reads what is new and what is watched, and nothing else.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from metnos.core.clock import Clock, to_text
-from metnos.grimoire import appraisal
+from metnos.grimoire import appraisal, bloodstain
 from metnos.grimoire.appraisal import OutcomeOf
 from metnos.grimoire.curator_rules import CuratorRules
 from metnos.grimoire.curator_state import CuratorState, Watched
@@ -46,7 +46,7 @@ class _Judgement:
 
 class Judging:
     """Judges what is new and what is watched. ``wrong`` is told which were learnt from and turned out wrong,
-    ``stained`` which ended badly for good; the same one may be told twice."""
+    ``stained`` which ended badly; the same one may be told twice."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Judging:
             importance=appraisal.importance(episode, outcome) if thought is None else thought,
             verdict=appraisal.rejudged(episode, outcome),
             pad=pad,
-            bloodstain=appraisal.is_bloodstain(episode, outcome),
+            bloodstain=bloodstain.is_due(episode, outcome),
         )
         return _Judgement(episode, mark, Felt(pad, episode.ts))
 

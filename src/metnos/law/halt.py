@@ -38,6 +38,11 @@ MIGRATIONS = (
         ),
     ),
 )
+FOR_GOOD = Migration(
+    "0007_halts_for_good",  # of an agent that was retired: no owner's word brings it back
+    ("ALTER TABLE halts ADD COLUMN for_good INTEGER NOT NULL DEFAULT 0 CHECK (for_good IN (0, 1))",),
+)
+_FOR_GOOD = "SELECT reason FROM halts WHERE for_good = 1 LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,11 @@ class Halts:
         self._clock = clock
         self._ids = UlidMaker(clock)
 
-    def halt(self, reason: str) -> None:
-        """Stop everything. From here on nothing gets a permit, in any process."""
+    def halt(self, reason: str, *, for_good: bool = False) -> None:
+        """Stop everything. From here on nothing gets a permit, in any process; ``for_good``: nobody lifts it."""
         with self._db.write() as tx:
-            row = (self._ids(), to_text(self._clock.now()), reason)
-            tx.execute("INSERT INTO halts (id, ts, reason) VALUES (?, ?, ?)", row)
+            row = (self._ids(), to_text(self._clock.now()), reason, for_good)
+            tx.execute("INSERT INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)
         # Behind the store, unlike any other line: a log that cannot be written must not keep anything going.
         self._audit.append(Entry(HALTED, {"halt": row[0]}, {"reason": sha256_hex(reason.encode())}))
 
@@ -70,6 +75,8 @@ class Halts:
         if not by.may_answer:
             raise Refused(f"{by} may not lift a halt", fix="Lift it at the terminal.")
         with self._db.write() as tx:
+            if row := tx.first(_FOR_GOOD):
+                raise Refused(f"everything was halted for good: {row[0]}", fix="See: metnos life status")
             count = len(tx.query("SELECT 1 FROM halts WHERE lifted IS NULL"))
             if count:
                 names = {"channel": by.channel, "sender": by.sender}
@@ -81,6 +88,10 @@ class Halts:
         """Why everything is halted; nothing if it is not."""
         row = self._db.first("SELECT ts, reason FROM halts WHERE lifted IS NULL ORDER BY id DESC LIMIT 1")
         return None if row is None else f"everything was halted at {row[0]}: {row[1] or 'no reason was given'}"
+
+    def is_for_good(self) -> bool:
+        """Whether nothing here will ever act again."""
+        return self._db.first(_FOR_GOOD) is not None
 
     # -- what runs
 

@@ -2,4 +2,11 @@
 
 from metnos.law import constitution, grants, halt, inbox, pairing
 
-MIGRATIONS = (*constitution.MIGRATIONS, *grants.MIGRATIONS, *inbox.MIGRATIONS, *halt.MIGRATIONS, *pairing.MIGRATIONS)
+MIGRATIONS = (
+    *constitution.MIGRATIONS,
+    *grants.MIGRATIONS,
+    *inbox.MIGRATIONS,
+    *halt.MIGRATIONS,
+    *pairing.MIGRATIONS,
+    halt.FOR_GOOD,
+)

@@ -36,12 +36,13 @@ _EXACT = re.compile(
     r"(?P<before>\b(?:at|above|below|over|under|than|threshold|exactly)\s+|[<>=≥≤]\s*|(?<![\w.-]))(?P<number>\d+(?:\.\d+)?)"
     r"(?![\w.-]*\w)"
 )
+_LARGEST = 1e300  # beyond it no number can be rounded, and none means anything
 _LONG = 4  # digits of a whole number that is a parameter wherever it stands: shorter ones are codes and counts
 _ERROR = re.compile(r"[a-z][a-z_ ]{0,40}")
 _NAMES = 40  # characters of an argument's name
 _KEPT = ("cause", "effect", "strategy", "executor", "metric", "error", "pattern")  # data that says what it is about
 _WRONG = (bloodstain.DISLIKED, bloodstain.UNDONE, bloodstain.BADLY)
-_FAILED = re.compile(r"it failed with [a-z_]{1,40}")
+_FAILED = re.compile(r"it failed with [a-z_]{1,40}(, after something that cannot be taken back)?")
 _TEXT = 1000
 _NOBODYS = (Scope.AGENT, Scope.SHARED)  # what the agent saw by itself, and what everybody may know
 
@@ -68,6 +69,8 @@ def crossing(fact: Fact, known: Known, released: bool = False) -> Crossing:
         return Crossing(bare(fact, known)) if fact.kind in ANTI else Crossing(None, told)
     if needs_consent(replace(told, provenance=Provenance.SELF)) or is_strangers(fact):
         return Crossing(bare(fact, known)) if fact.kind in ANTI else Crossing(None, "it speaks of people")
+    if file := next(filter(None, (barrier_scan.names_file(text, known) for text in _said(told))), ""):
+        return Crossing(bare(fact, known)) if fact.kind in ANTI else Crossing(None, file)
     found = _cleared(fact, told, known)
     return found if found.fact is not None or fact.kind not in ANTI else Crossing(bare(fact, known))
 
@@ -93,10 +96,14 @@ def bare(fact: Fact, known: Known) -> Fact:
 
 def _cleared(fact: Fact, told: Fact, known: Known) -> Crossing:
     """The last look at the words: what holds a secret, a place or a way to reach somebody does not cross."""
-    texts = [told.text, told.subject, told.value, told.domain, *told.tags, *strings(told.data)]
+    texts = _said(told)
     wrong = next(filter(None, (barrier_scan.by_form(text, known) for text in texts)), "")
     wrong = wrong or poison.screen("\n".join(texts)).reason
     return Crossing(None, wrong) if wrong else Crossing(replace(told, id=fact.id, sources=(), sender="owner"))
+
+
+def _said(fact: Fact) -> list[str]:
+    return [fact.text, fact.subject, fact.value, fact.domain, *fact.tags, *strings(fact.data)]
 
 
 # -- by kind
@@ -122,6 +129,8 @@ def _told(fact: Fact, known: Known) -> Fact | str:
 def _anti(fact: Fact, known: Known) -> Fact | str:
     data, when = fact.data, fact.data.get("when")
     executor, error = _executor(data.get("executor")), _error(data.get("error"))
+    if not executor and data.get("executor"):
+        return bare(fact, known)  # it was made by a form, of words that are none of ours
     if not executor or not isinstance(when, Mapping):
         return _free(fact, known)
     form = when.get("canonical")
@@ -224,7 +233,7 @@ def _free(fact: Fact, known: Known) -> Fact | str:
 
 def coarse(number: float) -> float:
     """A number to one digit: enough to expect something by, too little to copy it. 27 is about 30."""
-    if number == 0 or not math.isfinite(number):
+    if number == 0 or not abs(number) < _LARGEST:
         return 0.0
     digits = -math.floor(math.log10(abs(number)))
     return float(round(number, digits))
@@ -265,8 +274,8 @@ def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _executor(value: Any) -> str:
-    """A name of an executor's shape: one word alone could be anybody's name."""
-    return value if isinstance(value, str) and vocabulary.is_name(value) else ""
+    """A name that an executor can have: other words of that shape could be anybody's name."""
+    return value if isinstance(value, str) and vocabulary.is_known(value) else ""
 
 
 def _error(value: Any) -> str:
@@ -282,4 +291,4 @@ def _count(value: Any) -> int:
 
 
 def _is_number(value: Any) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST

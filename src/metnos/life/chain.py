@@ -1,25 +1,27 @@
 """Reading a chain: transactions of finished blocks, from any server that speaks Ethereum's JSON-RPC, through web3.
 
 Rules: it only reads; there is no key of an account anywhere in Metnos. web3 is loaded when a chain is first asked, and
-is an extra (`defi`). The server is the one that the owner set; where it leads is asked of the law before it is spoken
-to, redirects are not followed and the environment's proxies are not used. What it says is content from outside: every
-field is checked, and a block that does not hold what it should is refused whole.
+is an extra (`defi`). The server is the one that the owner set, and is spoken to by `chain_line` alone. What it says is
+content from outside: every field is checked, numbers are held to what a chain can have, and a block that does not hold
+what it should, or takes too long to be told, is refused whole.
 
 Does not guarantee that what a server says is true: whoever has to know runs a node of their own. A block that a chain
 later takes back has been seen and stays an episode; `confirmations` says how far behind the head to stay.
 """
 
-import socket
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
-from metnos.core.errors import ChainError, Refused, SettingsError
+from metnos.core.errors import ChainError, ExecutorFailed, SettingsError
 from metnos.grimoire.domain import Domain
-from metnos.law.need import http_need
+from metnos.life import chain_line
+from metnos.life.chain_line import Line, Resolve
 from metnos.life.chain_rules import Log, Transaction, plain
+from metnos.sandbox.web import resolve_host
 
 if TYPE_CHECKING:
     from web3 import Web3
@@ -28,19 +30,13 @@ if TYPE_CHECKING:
     Decoder = tuple[str, BaseContractEvent]
 
 T = TypeVar("T")
-Resolve = Callable[[str, int], Sequence[str]]
 
 _MOST = 5000  # transactions of one block: more than any chain has put into one
-
-
-def addresses_of(host: str, port: int) -> Sequence[str]:
-    """Where a host leads."""
-    try:
-        return sorted({str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)})
-    except OSError as error:
-        raise ChainError(
-            f"the chain's server {host} was not found", fix="Check `life.rpc`, and the network."
-        ) from error
+_PATIENCE = 6  # times the time of one answer for one block: where receipts come one by one, a server could hold us
+_LARGEST = 2**256  # a chain's own numbers end below it
+_ADDRESS = re.compile(r"0x[0-9a-f]{40}")
+_FRAMES = 1000  # Python's own limit
+_STORED = 2**63  # what is counted ends below it: a store holds no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +51,9 @@ class Chain:
     """One chain, by one server. For one thread."""
 
     def __init__(
-        self, url: str, pack: Domain, *, key: str = "", timeout_s: float = 10.0, resolve: Resolve = addresses_of
+        self, url: str, pack: Domain, *, key: str = "", timeout_s: float = 10.0, resolve: Resolve = resolve_host
     ) -> None:
-        self._url, self._pack, self._key, self._timeout_s, self._resolve = url, pack, key, timeout_s, resolve
+        self._line, self._pack, self._patience_s = Line(url, key, timeout_s, resolve), pack, _PATIENCE * timeout_s
         self._made: Web3 | None = None
         self._decoders: dict[bytes, list[Decoder]] = {}
         self._by_block = True  # until a server says that it cannot give all receipts of a block at once
@@ -66,13 +62,16 @@ class Chain:
         """Where the chain is now."""
         web3 = self._web3()
         return Head(
-            self._asked("its number", lambda: int(web3.eth.chain_id)),
-            self._asked("its newest block", lambda: int(web3.eth.block_number)),
+            self._asked("its number", lambda: _whole(web3.eth.chain_id, _STORED)),
+            self._asked("its newest block", lambda: _whole(web3.eth.block_number, _STORED)),
         )
 
     def transactions(self, block: int, chain: int) -> list[Transaction]:
         """The transactions of one block, in their order."""
-        web3 = self._web3()
+        with self._line.within(self._patience_s):
+            return self._read(self._web3(), block, chain)
+
+    def _read(self, web3: "Web3", block: int, chain: int) -> list[Transaction]:
         found = self._asked(f"block {block}", lambda: web3.eth.get_block(block, full_transactions=True))
         try:
             sent = list(found["transactions"])
@@ -93,53 +92,37 @@ class Chain:
         if self._made is not None:
             return self._made
         try:
-            import requests
-            from web3 import HTTPProvider, Web3
+            from web3 import Web3
             from web3.middleware import ExtraDataToPOAMiddleware
         except ImportError as error:
             raise SettingsError(
                 "what reads a chain is not installed", fix="Install it: pip install 'metnos[defi]'."
             ) from error
-        self._ask_the_law()
-        session = requests.Session()
-        session.trust_env = False  # neither proxies nor .netrc of the environment: the owner set one server
-        if self._key:
-            session.headers["Authorization"] = f"Bearer {self._key}"
-        provider = HTTPProvider(
-            self._url,
-            request_kwargs={"timeout": self._timeout_s, "allow_redirects": False},
-            session=session,
-            exception_retry_configuration=None,  # the next beat is soon enough
-        )
-        web3 = Web3(provider)
+        # The virtual machine that web3 loads, where it is installed, raises it a hundred times for the whole process:
+        # then brackets without end, in any JSON from anywhere, are no error any more but the end of the process.
+        sys.setrecursionlimit(_FRAMES)
+        web3 = Web3(chain_line.provider(self._line))
         web3.middleware_onion.inject(ExtraDataToPOAMiddleware, layer=0)  # chains of known authorities say more
         self._decoders = _decoders(web3, self._pack)
         self._made = web3
         return web3
 
-    def _ask_the_law(self) -> None:
-        parts = urlsplit(self._url)
-        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-        if parts.scheme not in ("http", "https") or not host:
-            raise SettingsError("no chain's server is set", fix="Name one: metnos config set life.rpc ADDRESS")
-        need = http_need(host, "POST", self._resolve(host, port))
-        if need.outside and parts.scheme != "https":
-            raise Refused(
-                f"{host} is outside the home and does not speak https", fix="Use its https address, or one at home."
-            )
-
     def _asked(self, what: str, ask: Callable[[], T]) -> T:
-        from requests.exceptions import RequestException
         from web3.exceptions import Web3Exception
 
         try:
             return ask()
-        except (RequestException, Web3Exception, OSError) as error:
+        except ExecutorFailed as error:
+            raise ChainError(
+                f"the chain's server did not say {what}: {error.what}",
+                fix="Check `life.rpc`, and whether the server is there.",
+            ) from error
+        except Web3Exception as error:
             raise ChainError(
                 f"the chain's server did not say {what} ({type(error).__name__})",
                 fix="Check `life.rpc`, and whether the server is there.",
             ) from error
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ChainError(
                 f"the chain's server said {what} in a way that nobody understands ({type(error).__name__})",
                 fix="It may not be a server of a chain: check `life.rpc`.",
@@ -175,21 +158,21 @@ class Chain:
         return Transaction(
             chain=chain,
             block=block,
-            index=int(tx["transactionIndex"]),
+            index=_whole(tx["transactionIndex"], _STORED),
             ts=ts,
             hash=key,
-            sender=str(tx["from"]).lower(),
-            to=str(tx.get("to") or "").lower(),
-            value=int(tx["value"]),
-            gas_used=int(receipt["gasUsed"]),
-            gas_price=int(price),
+            sender=_address(tx["from"]),
+            to=_address(to) if (to := tx.get("to")) else "",
+            value=_whole(tx["value"], _LARGEST),
+            gas_used=_whole(receipt["gasUsed"], _STORED),
+            gas_price=_whole(price, _LARGEST),
             ok=int(receipt.get("status", 1)) == 1,
             called=len(bytes(tx.get("input") or b"")) > 0,
             logs=tuple(self._log(each) for each in receipt.get("logs", ())),
         )
 
     def _log(self, log: Mapping[str, Any]) -> Log:
-        address = str(log["address"]).lower()
+        address = _address(log["address"])
         topics = [bytes(topic) for topic in log["topics"]]
         for kind, event in self._decoders.get(topics[0], ()) if topics else ():
             args = _decoded(event, log)
@@ -237,4 +220,23 @@ def _decoded(event: "BaseContractEvent", log: Mapping[str, Any]) -> dict[str, An
 
 
 def _hex(value: Any) -> str:
-    return "0x" + bytes(value).hex()
+    """The digest of a transaction."""
+    digest = bytes(value)
+    if len(digest) != 32:
+        raise ValueError("no digest")
+    return "0x" + digest.hex()
+
+
+def _address(value: Any) -> str:
+    """An address, and no other text: it becomes the name of what an episode is about."""
+    text = str(value).lower()
+    if not _ADDRESS.fullmatch(text):
+        raise ValueError("no address")
+    return text
+
+
+def _whole(value: Any, most: int) -> int:
+    number = int(value)
+    if not 0 <= number < most:
+        raise ValueError("no number that a chain can have")
+    return number

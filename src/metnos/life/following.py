@@ -3,7 +3,8 @@
 Rules: what was read is marked after it is remembered, and an event that is remembered already is not taken in again, so
 a process that dies in between reads a block twice and remembers it once. It begins with the newest block, not with the
 past. Each beat reads only so many blocks; whoever was away for very long begins again near the head, and the blocks
-that were left out are counted. Capture needs no language model and no embedder.
+that were left out are counted. A head far behind what was read is a chain begun anew: it is followed from there.
+Capture needs no language model and no embedder.
 """
 
 from collections import Counter
@@ -78,7 +79,8 @@ class Following:
     def _first(self, source: str, newest: int) -> tuple[int, int]:
         """The first block to read, and how many are left out before it."""
         read = self._places.get(source)
-        if read is None:
+        if read is None or read - newest > self._rules.blocks:
+            # So far back no chain goes: it was begun anew, or whoever named that block lied. What was read is known.
             return max(newest, 0), 0
         skipped = max(0, newest - read - self._rules.behind)
         return read + 1 + skipped, skipped

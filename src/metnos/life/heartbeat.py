@@ -16,7 +16,7 @@ from metnos.core.clock import Clock, from_text, to_text
 from metnos.core.decay import clamp01
 from metnos.core.errors import MetnosError
 from metnos.life import heartbeat_rules
-from metnos.life.heartbeat_rules import Beat, Pulse
+from metnos.life.heartbeat_rules import ENOUGH, Beat, Pulse
 from metnos.life.profile import Rates
 from metnos.store.db import Database
 
@@ -69,14 +69,23 @@ class Places:
 
 
 class Heart:
-    """Beats for one agent."""
+    """Beats for one agent. ``enough`` says how many episodes hurry a consolidation just now."""
 
-    def __init__(self, db: Database, clock: Clock, folder: Path, rates: Rates, organs: Mapping[Beat, Organ]) -> None:
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        folder: Path,
+        rates: Rates,
+        organs: Mapping[Beat, Organ],
+        enough: Callable[[], int] = lambda: ENOUGH,
+    ) -> None:
         self._db = db
         self._clock = clock
         self._folder = folder
         self._rates = rates
         self._organs = organs
+        self._enough = enough
 
     def beat(self, *, also: Collection[Beat] = (), stop: Callable[[], bool] = lambda: False) -> list[Beaten] | None:
         """Do what is due, and ``also`` these; nothing at all if another process is at it."""
@@ -97,7 +106,8 @@ class Heart:
     def pulse(self) -> Pulse:
         last = {Beat(kind): from_text(ts) for kind, ts in self._db.query("SELECT kind, last FROM beats")}
         row = self._db.first("SELECT curious, fresh FROM pulse")
-        return Pulse(last, *(row or (0.0, 0)))
+        curious, fresh = row or (0.0, 0)
+        return Pulse(last, curious, fresh, self._enough())
 
     def beats(self) -> list[Beaten]:
         """The last one of each kind, with how many there were."""

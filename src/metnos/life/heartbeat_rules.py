@@ -2,7 +2,8 @@
 
 Three beats, as in seed 003: *gamma* captures, *theta* deliberates, *delta* consolidates. Gamma keeps its pace; theta
 and delta move between two bounds: the more there is to wonder about, the sooner it deliberates, and the more came in,
-the sooner it consolidates. A tick of its life is one theta.
+the sooner it consolidates; how much is enough shrinks with the life that is left, because what is not consolidated when
+it ends is lost. A tick of its life is one theta.
 
 Rules (property-tested): no beat is due before its shortest time nor later than its longest; more pressure never makes a
 beat later; what was just done is not due. A clock that was set back makes a beat due at once and never silences it.
@@ -16,7 +17,7 @@ from enum import StrEnum
 from metnos.core.decay import clamp01
 from metnos.life.profile import Rates
 
-FULL = 50  # episodes: as many as the curator waits for (seed 003); so many make consolidation as soon as it can be
+ENOUGH = 50  # episodes: as many as the curator waits for (seed 003), unless the phase says fewer
 
 
 class Beat(StrEnum):
@@ -29,11 +30,13 @@ class Beat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """When each beat last was, and what has come in since: the greatest curiosity since theta, how much since delta."""
+    """When each beat last was, and what has come in since: the greatest curiosity since theta, how much since delta.
+    So many episodes are ``enough`` to consolidate as soon as it can be."""
 
     last: Mapping[Beat, datetime] = field(default_factory=dict)
     curious: float = 0.0
     fresh: int = 0
+    enough: int = ENOUGH
 
 
 def interval(beat: Beat, pulse: Pulse, rates: Rates) -> timedelta:
@@ -42,7 +45,7 @@ def interval(beat: Beat, pulse: Pulse, rates: Rates) -> timedelta:
         return timedelta(seconds=rates.gamma)
     if beat is Beat.THETA:
         return _between(rates.theta, pulse.curious)
-    return _between(rates.delta, pulse.fresh / FULL)
+    return _between(rates.delta, pulse.fresh / pulse.enough)
 
 
 def due(pulse: Pulse, rates: Rates, now: datetime) -> tuple[Beat, ...]:

@@ -143,16 +143,24 @@ def is_innate(held: int, rules: InheritanceRules = RULES) -> bool:
     return held >= rules.innate
 
 
-# Settings that may be handed on: how the agent works. Never what it may do, what it may spend, whom it lets in, or
-# where anything goes: those are the owner's to say for each agent.
-_HERITABLE = (
-    *("context.", "fastpath.", "memory.admission.", "mnestome.", "night.", "selection.", "turn."),
-    *("memory.keep_days", "memory.keep_messages", "memory.think", "memory.use", "memory.window"),
+PLAIN = ("choice", "yes or no", "whole number", "number")  # types of settings that can be handed on: no words
+# Settings that may be handed on, each by name: how the agent works. Never what it may do, what it may spend, whom it
+# lets in, where anything goes (`memory.think` may send what is remembered out of the home), how long the owner's words
+# are kept, whether there are backups, or how often a fast path may be wrong: those are the owner's to say for each
+# agent, and a testament, which may be a stranger's, must not even ask for less of them.
+_HERITABLE = frozenset(
+    {
+        *("context.scored", "context.surprisal", "fastpath.use", "memory.use", "memory.window"),
+        *("memory.admission.bias", "memory.admission.grounding", "memory.admission.kind"),
+        *("memory.admission.novelty", "memory.admission.recency", "memory.admission.utility"),
+        *("selection.dormant_days", "selection.explore", "selection.extinct_days"),
+        *("turn.planner", "turn.prompt_s", "turn.show", "turn.steps"),
+    }
 )
 
 
 def is_heritable(setting: str) -> bool:
-    return setting.startswith(_HERITABLE)
+    return setting in _HERITABLE
 
 
 def lasting(lives: Sequence[Mapping[str, str]], rules: InheritanceRules = RULES) -> dict[str, str]:

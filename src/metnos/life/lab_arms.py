@@ -28,12 +28,13 @@ from metnos.grimoire import fact_rules
 from metnos.grimoire.fact import Fact, Standing
 from metnos.life import legacy, lineage_schema, testament_file
 from metnos.life.barrier_scan import Known, words
+from metnos.life.cause import Cause
 from metnos.life.inheritance import Inheritance
 from metnos.life.lab_mind import START, Learner
 from metnos.life.lab_world import Task
 from metnos.life.legacy import Estate
 from metnos.life.lineage import Lineage
-from metnos.life.testament import MOST_ENTRIES, Category, Cause, Entry, Testament
+from metnos.life.testament import MOST_ENTRIES, Category, Entry, Testament
 from metnos.life.testament_rules import BottleneckRules
 from metnos.store.db import Database, Durability
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
+from metnos.core.decay import clamp01
 from metnos.core.errors import TestamentError
 from metnos.executors import vocabulary
 from metnos.grimoire import bloodstain, poison
@@ -27,20 +28,20 @@ from metnos.grimoire.fact_rules import INHERITED
 from metnos.grimoire.strings import strings
 from metnos.life import barrier, barrier_scan, reflection, testament_rules
 from metnos.life.barrier_scan import Finding, Known, Windows
+from metnos.life.cause import Cause
 from metnos.life.inheritance_rules import Proof, held_after
 from metnos.life.testament import (
     MOST_EPISODES,
     MOST_LINKS,
     MOST_MNESTS,
     Bone,
-    Cause,
     Descent,
     Entry,
     Left,
     Link,
     Testament,
 )
-from metnos.life.testament_lines import DATA, NAME, TEXT
+from metnos.life.testament_lines import NAME, TEXT, is_data
 from metnos.life.testament_rules import ANTI, RULES, BottleneckRules
 from metnos.mnestome.mnest import Mnest
 from metnos.synt.draft import Draft
@@ -99,7 +100,8 @@ def gather(estate: Estate, rules: BottleneckRules = RULES) -> Gathered:
         stands_for = [each.id for key in chosen.stands_for.get(fact.id, (fact.id,)) for each in alike[key]]
         entries.append(_entry(fact, estate, len(stands_for)))
         became |= dict.fromkeys(stands_for, entries[-1].id)
-    episodes = tuple(_left(each) for each in sorted(estate.episodes, key=lambda each: each.id)[:MOST_EPISODES])
+    said = [each for each in sorted(estate.episodes, key=lambda each: each.id) if each.text[:TEXT].strip()]
+    episodes = tuple(_left(each, estate.died) for each in said[:MOST_EPISODES])
     released = {became[key] for key in estate.released if key in became} | {each.id for each in episodes}
     return Gathered(
         tuple(entries),
@@ -129,7 +131,7 @@ def _crossed(estate: Estate, rules: BottleneckRules, dropped: Counter[str]) -> l
     """The facts as they may be told, none of which repeats anything private."""
     crossed: dict[str, Fact] = {}
     for fact in estate.facts:
-        reason = testament_rules.unfit(fact, rules)
+        reason = testament_rules.unfit(fact, rules) or ("" if fact.text[:TEXT].strip() else "it says nothing")
         if not reason:
             found = barrier.crossing(fact, estate.known, fact.id in estate.released)
             reason = found.reason
@@ -174,7 +176,7 @@ def _entry(fact: Fact, estate: Estate, stands_for: int) -> Entry:
         origin=descent.origin,
         generation=descent.generation,
         held=descent.held,
-        created=fact.created,
+        created=min(fact.created, estate.died),  # a clock may have been ahead: nobody inherits from the future
         subject=fact.subject[:TEXT],
         value=fact.value[:TEXT],
         data=_held(fact.data),
@@ -183,7 +185,7 @@ def _entry(fact: Fact, estate: Estate, stands_for: int) -> Entry:
         harmed=fact.harmed,
         bloodstain=fact.bloodstain,
         pad=fact.pad,
-        tags=fact.tags[:16],
+        tags=_tags(fact.tags),
         of=stands_for,
     )
 
@@ -191,7 +193,7 @@ def _entry(fact: Fact, estate: Estate, stands_for: int) -> Entry:
 def _held(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Data that the format can hold; what cannot be written is left out, and not the entry with it."""
     try:
-        return data if len(canonical_json(dict(data))) <= DATA else {}
+        return data if is_data(dict(data)) else {}
     except (TypeError, ValueError, RecursionError):
         return {}
 
@@ -208,25 +210,29 @@ def _links(links: Sequence[Link], became: Mapping[str, str]) -> tuple[Link, ...]
     return tuple(Link(*key, weight) for key, weight in ranked[:MOST_LINKS])
 
 
-def _left(episode: Episode) -> Left:
+def _left(episode: Episode, died: datetime) -> Left:
     return Left(
         id=episode.id,
-        ts=episode.ts,
+        ts=min(episode.ts, died),
         text=episode.text[:TEXT],
         domain=episode.domain[:NAME],
-        curiosity=round(episode.curiosity, 4),
-        importance=round(episode.importance or 0.0, 4),
+        curiosity=round(clamp01(episode.curiosity), 4),
+        importance=round(clamp01(episode.importance or 0.0), 4),
         pad=episode.pad,
         bloodstain=episode.bloodstain,
-        tags=episode.tags[:16],
+        tags=_tags(episode.tags),
     )
+
+
+def _tags(tags: Sequence[str]) -> tuple[str, ...]:
+    return tuple(each[:NAME] for each in tags if each[:NAME].strip())[:16]
 
 
 def bones(mnests: Sequence[Mnest], now: datetime) -> tuple[Bone, ...]:
     """The mnestome's skeleton: executors by name, weights in tenths, what weighs next to nothing left out."""
     found: dict[tuple[str, str], float] = {}
     for each in mnests:
-        if each.live and vocabulary.is_name(each.src) and vocabulary.is_name(each.dst):
+        if each.live and vocabulary.is_known(each.src) and vocabulary.is_known(each.dst):
             found[each.src, each.dst] = max(found.get((each.src, each.dst), 0.0), each.at(now))
     ranked = sorted(((round(weight, 1), pair) for pair, weight in found.items()), key=lambda one: (-one[0], one[1]))
     return tuple(Bone(*pair, weight) for weight, pair in ranked[:MOST_MNESTS] if weight > 0)

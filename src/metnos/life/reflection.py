@@ -19,7 +19,8 @@ from metnos.grimoire.consent import about_people
 from metnos.grimoire.fact import Kind
 from metnos.life import barrier_scan
 from metnos.life.barrier_scan import Known
-from metnos.life.testament import Category, Cause, Entry
+from metnos.life.cause import Cause
+from metnos.life.testament import Category, Entry
 
 BYTES = 3800  # of the nine together: with the rest of the core, about the 5 KB of seed 003
 LONGEST = 220  # characters of a line

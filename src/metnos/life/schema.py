@@ -13,4 +13,5 @@ MIGRATIONS = (
     *thanatopsis_schema.MIGRATIONS,
     *lineage_schema.MIGRATIONS,
     *heartbeat_schema.MIGRATIONS,
+    vitality_schema.HAYFLICK,
 )

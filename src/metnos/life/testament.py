@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 from metnos.grimoire.affect import NEUTRAL, Pad
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Decay, Kind
+from metnos.life.cause import Cause
 from metnos.synt.bundle import Bundle
 
 FORMAT = "metnos-testament"
@@ -34,7 +35,7 @@ MOST_LINKS = 4 * MOST_ENTRIES  # a few for each entry; more is a hairball and no
 MOST_MNESTS = 2048  # as many as entries: a skeleton, and no body
 MOST_ANCESTORS = 32  # the latest: 0.85^32 of a belief is half a percent
 MOST_DEFAULTS = 32
-CORE_BYTES = 8192  # about 5 KB are aimed at (`reflection`); with 32 ancestors it is more
+CORE_BYTES = 16384  # about 5 KB are aimed at (`reflection`); 32 ancestors and 32 settings make it three times that
 MOST_BYTES = 24 << 20  # the executors' own 16 MB, and 4 KB for each entry
 
 
@@ -50,15 +51,6 @@ class Category(StrEnum):
     DIFFERENTLY = "what I would do differently"
     NEVER_AGAIN = "what to never do again"
     UNFINISHED = "what I leave unfinished"
-
-
-class Cause(StrEnum):
-    """Why a life ended."""
-
-    OWNER = "owner"  # retired
-    ECONOMIC = "economic"  # no money left
-    EPISTEMIC = "epistemic"  # what it knew no longer held
-    STOCHASTIC = "stochastic"  # the roll
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,12 @@ ever left that could not be inherited. `unpack` raises `TestamentError` with the
 """
 
 import json
-import os
 import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from metnos.core import sign
+from metnos.core import files, sign
 from metnos.core.canon import Json, canonical_json, sha256_hex
 from metnos.core.errors import ExecutorError, TestamentError
 from metnos.core.sign import Signer
@@ -69,17 +67,7 @@ def _counts(testament: Testament, executors: int) -> dict[str, Json]:
 
 def read(path: Path) -> bytes:
     """The bytes of a file that may be a testament: an ordinary one, and no larger than a testament can be."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise TestamentError(f"{path} is not an ordinary file, and so no testament", fix="Name a testament.")
-        # Not blocking: opening a pipe that somebody put there since would otherwise wait for ever.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise TestamentError(f"{path} cannot be read: {error.strerror}", fix="Name a testament.") from error
-    if len(raw) > MOST_BYTES:
-        raise TestamentError(f"{path} is larger than a testament can be ({MOST_BYTES >> 20} MB); it was not read")
-    return raw
+    return files.read_outside(path, MOST_BYTES, "testament", TestamentError)
 
 
 def unpack(raw: bytes, own: str = "") -> Opened:

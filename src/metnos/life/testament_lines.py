@@ -7,7 +7,7 @@ a length, ids are told apart, links lead to entries that are there, and nobody d
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
@@ -20,6 +20,7 @@ from metnos.grimoire.affect import Pad
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Decay, Kind
 from metnos.grimoire.facts import RELATIONS
+from metnos.life.cause import Cause
 from metnos.life.testament import (
     MOST_ANCESTORS,
     MOST_DEFAULTS,
@@ -30,7 +31,6 @@ from metnos.life.testament import (
     Ancestor,
     Bone,
     Category,
-    Cause,
     Entry,
     Habit,
     Left,
@@ -41,6 +41,7 @@ from metnos.life.testament import (
 TEXT, NAME, LINE = 4000, 300, 400  # characters of an entry, of a name, of a line of the reflection
 DATA = 8192  # bytes of an entry's data
 DEEP = 8
+LARGEST = 1e300  # of a number: beyond it sums and roundings fail, in whatever life comes across it
 LINES = 12  # of a category
 GENERATIONS = 10_000
 COUNT = 1 << 53
@@ -250,9 +251,23 @@ def _tags(value: Any) -> tuple[str, ...]:
 
 
 def _data(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict) or len(canonical_json(value)) > DATA or _depth(value) > DEEP:
-        raise ValueError(f"no data of at most {DATA} bytes")
+    if not isinstance(value, dict) or not is_data(value):
+        raise ValueError(f"no data of at most {DATA} bytes, or a number in it that means nothing")
     return value
+
+
+def is_data(value: dict[str, Any]) -> bool:
+    """Whether an entry can have it: neither too large nor too deep, and with numbers that can be reckoned with."""
+    return (
+        len(canonical_json(value)) <= DATA and _depth(value) <= DEEP and all(abs(n) < LARGEST for n in _numbers(value))
+    )
+
+
+def _numbers(value: Any) -> Iterator[int | float]:
+    if isinstance(value, int | float):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+        yield from _numbers(each)
 
 
 def _depth(value: Any) -> int:

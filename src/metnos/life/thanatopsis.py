@@ -26,7 +26,7 @@ from metnos.core.errors import MetnosError, StoreError, TestamentError
 from metnos.core.ids import UlidMaker
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
-from metnos.life.testament import Cause
+from metnos.life.cause import Cause
 from metnos.store.db import Database
 
 ACCEPTED, STEP, ENDED = "death accepted", "death step", "death ended"
@@ -47,7 +47,6 @@ class Wishes:
 
     to: str  # the whole path of the testament's file
     release: tuple[str, ...] = ()  # episodes and facts that may cross though they are private
-    by: str = "owner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ class Thanatopsis:
             key,
             Cause(cause),
             from_text(died),
-            Wishes(given["to"], tuple(given["release"]), given["by"]),
+            Wishes(given["to"], tuple(given["release"])),
             {name: json.loads(result) for name, result, _ in steps},
             {name: failed for name, _, failed in steps if failed},
             from_text(ended) if ended else None,
@@ -116,7 +115,7 @@ class Thanatopsis:
                 now, key = to_text(self._clock.now()), UlidMaker(self._clock)()
                 counts = {"released": len(wishes.release)}
                 self._audit.append(Entry(ACCEPTED, {"death": key, "cause": cause}, counts=counts))
-                given = canonical_json({"to": wishes.to, "release": list(wishes.release), "by": wishes.by}).decode()
+                given = canonical_json({"to": wishes.to, "release": list(wishes.release)}).decode()
                 values = (key, cause, now, given)
                 tx.execute("INSERT INTO death (one, id, cause, died, wishes) VALUES (1, ?, ?, ?, ?)", values)
         found = self.death()
@@ -124,9 +123,10 @@ class Thanatopsis:
         return found
 
     def move(self, to: str) -> None:
-        """Leave the testament elsewhere, as long as it was not left yet: the first place may be full by now."""
+        """Leave the testament elsewhere: the first place may be full by now. Whoever moves one that was left already
+        has put it there."""
         with self._db.write() as tx:
-            row = tx.first("SELECT wishes FROM death WHERE ended IS NULL")
+            row = tx.first("SELECT wishes FROM death")
             if row is not None:
                 given = canonical_json({**json.loads(row[0]), "to": to}).decode()
                 tx.execute("UPDATE death SET wishes = ? WHERE one = 1", (given,))

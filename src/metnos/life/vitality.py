@@ -14,33 +14,38 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from metnos.context.budgets import Phase
-from metnos.core import sign
 from metnos.core.clock import from_text, to_text
 from metnos.core.sign import Signer
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
+from metnos.life import dice
 from metnos.life import vitality_rules as rules_of
-from metnos.life.vitality_rules import PURPOSE, RULES, Cause, Clocks, Effects, Rules, Terms
+from metnos.life.cause import Cause
+from metnos.life.dice import THROWN, Proof, Thrown
+from metnos.life.vitality_rules import PURPOSE, RULES, Clocks, Effects, Rules, Terms
 from metnos.models.budget import reserve_of
 from metnos.store.db import Database, Row, Transaction
 
-THROWN, PHASE_CHANGED, OVER = "life dice thrown", "life phase changed", "life over"
+PHASE_CHANGED, OVER = "life phase changed", "life over"
 
-_MILLION, _BILLION = 10**6, 10**9  # the audit counts in whole numbers
-_SELECT = "SELECT tick, source, ts, economic, epistemic, stochastic, phase, hazard, roll, proof, cause FROM ticks"
+_MILLION = 10**6  # the audit counts in whole numbers
+_SELECT = (
+    "SELECT tick, source, ts, economic, epistemic, stochastic, phase, hazard, roll, proof, cause, hayflick FROM ticks"
+)
 _EVENLY = (
     " WHERE ((SELECT max(tick) FROM ticks) - tick) % max(1, ((SELECT max(tick) FROM ticks) + ? - 1) / ?) = 0"
     " ORDER BY tick"
 )
 _INSERT = (
-    "INSERT INTO ticks (tick, source, ts, economic, epistemic, stochastic, phase, hazard, roll, proof, cause, vitality)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO ticks (tick, source, ts, economic, epistemic, stochastic, phase, hazard, roll, proof, cause,"
+    " hayflick, vitality) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One tick. ``roll`` is nothing where no dice were thrown; ``cause`` says why the life is over, if it is."""
+    """One tick. ``roll`` is nothing where no dice were thrown; ``cause`` says why the life is over, if it is;
+    ``hayflick`` is the greatest age that held then."""
 
     tick: int
     source: str
@@ -51,10 +56,15 @@ class Point:
     roll: float | None = None
     proof: str = ""
     cause: Cause | None = None
+    hayflick: int = 0
 
     @property
     def vitality(self) -> float:
         return self.clocks.vitality
+
+    @property
+    def thrown(self) -> Thrown:
+        return Thrown(self.tick, self.hayflick, self.hazard, self.roll, self.proof, self.clocks.stochastic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +83,6 @@ class Ticked:
     def is_over(self) -> bool:
         """Whether the life is over with this tick, and was not before."""
         return self.point.cause is not None and (self.before is None or self.before.cause is None)
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """What checking the throws found: how many there are, and what is wrong with which."""
-
-    throws: int
-    faults: tuple[str, ...]
 
 
 class Vitality:
@@ -131,7 +133,8 @@ class Vitality:
         gone = terms.ages and before is not None and before.clocks.stochastic <= 0
         clocks = self.clocks(number, ended=gone or (roll is not None and roll < hazard))
         phase = rules_of.phase_of(clocks.vitality, before.phase if before else None, self._rules)
-        return Point(number, source, ts, clocks, phase, hazard, roll, proof, rules_of.cause_of(clocks, self._rules))
+        cause, limit = rules_of.cause_of(clocks, self._rules), terms.hayflick if terms.ages else 0
+        return Point(number, source, ts, clocks, phase, hazard, roll, proof, cause, limit)
 
     def clocks(self, tick: int, *, ended: bool = False) -> Clocks:
         """The clocks as they stand, at that age. ``ended``: the dice have fallen."""
@@ -146,8 +149,7 @@ class Vitality:
         point, before = ticked.point, ticked.before
         at = {"tick": point.tick}
         if point.roll is not None:
-            counts = {"throw_ppb": int(point.roll * _BILLION), "hazard_ppb": int(point.hazard * _BILLION)}
-            self._audit.append(Entry(THROWN, {"proof": point.proof}, counts=at | counts))
+            self._audit.append(point.thrown.recorded())
         if ticked.has_changed:
             names = {"was": str(before.phase if before else Phase.THRIVING), "is": str(point.phase)}
             counts = {"vitality_ppm": int(point.vitality * _MILLION)}
@@ -184,25 +186,11 @@ class Vitality:
         return last.cause if last else None
 
     def prove(self) -> Proof:
-        """Check every throw: that the agent's key made it, and that it ended the life if and only if it had to."""
-        throws, faults, gone = 0, list[str](), False
-        for row in self._db.query(_SELECT + " ORDER BY tick"):
-            point = _point(row)
-            if point.roll is not None:
-                throws += 1
-                faults += [f"tick {point.tick}: {fault}" for fault in self._faults(point, point.roll, gone)]
-            gone = point.clocks.stochastic <= 0
-        return Proof(throws, tuple(faults))
-
-    def _faults(self, point: Point, roll: float, gone: bool) -> list[str]:
-        if not sign.verify(self._signer.public, PURPOSE, rules_of.throw_message(point.tick), point.proof):
-            return ["this agent's key did not make this throw"]
-        if roll != rules_of.throw_of(point.proof):
-            return ["the throw is not what its proof says"]
-        should = gone or roll < point.hazard
-        if should == (point.clocks.stochastic <= 0):
-            return []
-        return ["the throw should have ended this life"] if should else ["this throw ends no life"]
+        """Check every throw: that the agent's key made it, that it was thrown against the hazard of its age, that it
+        ended the life if and only if it had to, and that the audit has the same."""
+        thrown = (_point(row).thrown for row in self._db.query(_SELECT + " ORDER BY tick"))
+        audited = (line.entry for line in self._audit.newest() if line.kind == THROWN)
+        return dice.prove(thrown, audited, self._signer.public, self._rules)
 
 
 def _put(tx: Transaction, point: Point) -> None:
@@ -221,14 +209,14 @@ def _put(tx: Transaction, point: Point) -> None:
             point.roll,
             point.proof,
             str(point.cause or ""),
+            point.hayflick,
             point.vitality,
         ),
     )
 
 
 def _point(row: Row) -> Point:
-    tick, source, ts, economic, epistemic, stochastic, phase, hazard, roll, proof, cause = row
+    tick, source, ts, economic, epistemic, stochastic, phase, hazard, roll, proof, cause, hayflick = row
     clocks = Clocks(economic, epistemic, stochastic)
-    return Point(
-        tick, source, from_text(ts), clocks, Phase(phase), hazard, roll, proof, Cause(cause) if cause else None
-    )
+    why = Cause(cause) if cause else None
+    return Point(tick, source, from_text(ts), clocks, Phase(phase), hazard, roll, proof, why, hayflick)

@@ -15,22 +15,14 @@ around a bound changes nothing. A later phase never gets more context, waits lon
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from metnos.context.budgets import FACTORS, Phase
 from metnos.core.canon import sha256_hex
 from metnos.core.decay import clamp01
+from metnos.life.cause import Cause
 
 ORDER = tuple(Phase)  # from the most to the least alive
 PURPOSE = "life roll"  # what the signature behind a throw is made for
-
-
-class Cause(StrEnum):
-    """Why a life is over."""
-
-    ECONOMIC = "economic"  # nothing is left to live on
-    EPISTEMIC = "epistemic"  # what it knows is more often wrong than right: senescence
-    STOCHASTIC = "stochastic"  # the dice, or the limit of age
 
 
 @dataclass(frozen=True, slots=True)

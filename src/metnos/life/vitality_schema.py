@@ -41,3 +41,7 @@ MIGRATIONS = (
         ),
     ),
 )
+HAYFLICK = Migration(
+    "0006_hayflick",  # the greatest age that held at a tick; zero where nobody aged
+    ("ALTER TABLE ticks ADD COLUMN hayflick INTEGER NOT NULL DEFAULT 0 CHECK (hayflick >= 0)",),
+)

@@ -18,6 +18,7 @@ Does not guarantee that what several bodies agree on is right: one model can mak
 each case came about.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from metnos.core.canon import canonical_json
 from metnos.synt.rules import Stage
 from metnos.synt.sketch import Case, Rejection
 
+_DIGITS = 12  # in which numbers have to agree: what is beyond depends on the order of reckoning
 _LEAST = 2  # cases with entries, and bodies that agree
 _MANY = 3  # different bodies that agree, to be believed against most cases; one more against all
 
@@ -48,12 +50,15 @@ class Result:
 
 
 def _even(value: Any) -> Any:
-    """A value in which 2.0 is 2, as for whoever compares numbers."""
+    """A value in which 2.0 is 2, and two ways to reckon 0.1 * 3 give the same, as for whoever compares numbers."""
     if isinstance(value, dict):
         return {key: _even(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_even(each) for each in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and math.isfinite(value):
+        rounded = float(f"{value:.{_DIGITS}g}")
+        return int(rounded) if rounded.is_integer() else rounded
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def judge(cases: Sequence[Case], results: Sequence[Sequence[Result]], bodies: Se
     best = max(range(len(results)), key=lambda body: (*_merits(kept, guessed, results[body]), -body))
     kept = [(place, case) for place, case in kept if place not in guessed or _meets(case, results[best][place])]
     wrong = next((place for place, case in kept if not _meets(case, results[best][place])), None)
-    final = tuple(case for _, case in kept)
+    final = tuple(_exactly(case, results[best][place]) for place, case in kept)
     stood = tuple(cases[place] for place, case in kept if not case.error and _meets(cases[place], results[best][place]))
     if wrong is None:
         return Judged(best, final, stood)
@@ -145,6 +150,11 @@ def _revised(case: Case, given: Sequence[Result]) -> Case | None:
         return replace(case, agreed=met) if met else None
     chosen = next(each for each in given if each.key == key)
     return replace(case, entries=chosen.entries, error=chosen.error, agreed=count)
+
+
+def _exactly(case: Case, given: Result) -> Case:
+    """With the numbers to the last digit as the best body has them, where it is met: a birth test compares exactly."""
+    return case if case.is_fixed or case.error or not _meets(case, given) else replace(case, entries=given.entries)
 
 
 def _meets(case: Case, given: Result) -> bool:

@@ -16,9 +16,7 @@ that the owner of the key means well.
 """
 
 import json
-import os
 import re
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +25,7 @@ from typing import Any
 from metnos.core import sign
 from metnos.core.canon import Json, canonical_json, sha256_hex
 from metnos.core.errors import ExecutorError, NotTrusted
+from metnos.core.files import read_outside
 from metnos.core.sign import Signer
 from metnos.executors import folder, vocabulary
 from metnos.synt.draft import Draft
@@ -82,17 +81,7 @@ def _packed(draft: Draft) -> dict[str, Json]:
 
 def read(path: Path) -> bytes:
     """The bytes of a file that may be a bundle: an ordinary one, and no larger than a bundle can be."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise ExecutorError(f"{path} is not an ordinary file, and so no bundle", fix="Name a bundle.")
-        # Not blocking: opening a pipe that somebody put there since would otherwise wait for ever.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise ExecutorError(f"{path} cannot be read: {error.strerror}", fix="Name a bundle.") from error
-    if len(raw) > MOST_BYTES:
-        raise ExecutorError(f"{path} is larger than a bundle can be ({MOST_BYTES >> 20} MB); it was not read")
-    return raw
+    return read_outside(path, MOST_BYTES, "bundle", ExecutorError)
 
 
 def unpack(raw: bytes, own: str = "") -> Bundle:

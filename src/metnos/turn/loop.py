@@ -73,6 +73,7 @@ class Parts:
     sight: Sight  # how what a model sees is put together
     maker: Maker | None  # what makes executors that are missing; nothing: none is offered
     learnt: Callable[[], object]  # lets everything that learns catch up with the traces
+    lives: Callable[[], None] = lambda: None  # raises if the agent was retired since: turns may be held for months
 
 
 class Turns:
@@ -236,6 +237,7 @@ class Turns:
         return done
 
     def _begin(self, request: Request) -> None:
+        self._parts.lives()
         pid = os.getpid()
         self._parts.medium.begin(
             request.id,

@@ -59,6 +59,9 @@ class Asked:
         self.cache = Cache(api, api.routes, self.fresh.look, self.time)
 
     def get(self, path: str, who: Principal = ONE, query: bytes = b"") -> bytes:
+        return asyncio.run(self.getting(path, who, query))
+
+    async def getting(self, path: str, who: Principal = ONE, query: bytes = b"") -> bytes:
         parts: list[bytes] = []
 
         async def receive() -> Any:
@@ -68,7 +71,7 @@ class Asked:
             parts.append(message.get("body", b""))
 
         scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "headers": [], WHO: who}
-        asyncio.run(self.cache(scope, receive, send))
+        await self.cache(scope, receive, send)
         return b"".join(parts)
 
 
@@ -97,6 +100,31 @@ def test_a_commit_of_anybody_makes_it_anew(asked: Asked, tmp_path: Path) -> None
     (tmp_path / "settings").write_text("x")
     asked.get("/api/kept")
     assert asked.count == 4
+
+
+def test_requests_that_are_here_together_share_a_look_and_later_ones_do_not(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[object] = []
+    look = asked.fresh.look
+    monkeypatch.setattr(asked.cache, "_look", lambda: looks.append(1) or look())
+
+    async def talk() -> None:
+        await asked.getting("/api/kept")
+        looks.clear()
+        await asyncio.gather(*(asked.getting("/api/kept") for _ in range(8)))
+        assert (len(looks), asked.count) == (1, 1)
+        with asked.db.write() as tx:
+            tx.execute("INSERT INTO t VALUES (1)")
+        await asked.getting("/api/kept")  # whoever asks after a change sees it
+        assert (len(looks), asked.count) == (2, 2)
+        await asked.getting("/api/other")
+        with asked.db.write() as tx:
+            tx.execute("INSERT INTO t VALUES (1)")
+        await asked.getting("/api/kept")
+        assert asked.count == 4
+
+    asyncio.run(talk())
 
 
 def test_what_was_taken_back_changes_nothing(asked: Asked) -> None:

@@ -6,6 +6,7 @@ after some seconds an answer is made anew in any case, because what fades does s
 size.
 """
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -56,6 +57,7 @@ class Cache:
         self._patterns = tuple(each.path_regex for each in kept if each.param_convertors)
         self._held: OrderedDict[_Key, _Answer] = OrderedDict()
         self._size = 0
+        self._looked: Look | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
@@ -63,9 +65,10 @@ class Cache:
             path in self._paths or any(each.match(path) for each in self._patterns)
         ):
             await self._api(scope, receive, send)
+            self._looked = None  # it may have changed something
             return
         key = (path, scope.get("query_string", b""), scope.get(WHO))
-        look = self._look()
+        look = self._now_looked()
         held = self._held.get(key)
         if held is not None and held.look == look and self._now() - held.at < KEPT_S:
             await send({**held.start, "headers": list(held.start["headers"])})
@@ -74,6 +77,16 @@ class Cache:
         start, body = await self._ask(scope, receive, send)
         if start and start["status"] == 200 and len(body) <= _LARGEST:
             self._keep(key, _Answer(look, self._now(), start, body))
+
+    def _now_looked(self) -> Look:
+        """One look for all requests that are here already: whoever asked after a change asks later, and looks anew."""
+        if self._looked is None:
+            self._looked = self._look()
+            asyncio.get_running_loop().call_soon(self._forget)  # after those whose turn it is now
+        return self._looked
+
+    def _forget(self) -> None:
+        self._looked = None
 
     async def _ask(self, scope: Scope, receive: Receive, send: Send) -> tuple[dict[str, Any], bytes]:
         start: dict[str, Any] = {}
