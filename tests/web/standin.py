@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from metnos.api.http.guard_rules import HEADERS
+from metnos.api.http.guard_rules import HEADERS, carried
 
 EVIL = """<script>alert(1)</script>"'><img src=x onerror=alert(1)>{{7*7}}"""
 WHEN = "2026-04-21T22:14:00.000Z"
@@ -168,7 +168,7 @@ def signed_in(app: ASGIApp, api: ASGIApp) -> ASGIApp:
     async def door(scope: Scope, receive: Receive, send: Send) -> None:
         async def strictly(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                message["headers"] = carried(message.get("headers", ()), HEADERS)
             await send(message)
 
         if scope["type"] == "http":

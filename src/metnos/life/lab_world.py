@@ -89,8 +89,9 @@ STREAMS = (
     ),
 )
 
-_BY = ("date", "sender", "size", "topic", "colour", "place")  # how things can be filed: as many as there are ways
-_AREAS = ("letters", "invoices", "pictures", "recipes", "contracts", "manuals")
+# Words of the vocabulary of executors: no other name crosses a death.
+_BY = ("age", "name", "size", "content", "text", "code")  # how things can be sorted: as many as there are ways
+_AREAS = ("mails", "records", "images", "notes", "contacts", "documents")
 _FIRST = ("amber", "birch", "cobalt", "dover", "ember", "falcon", "garnet", "hazel", "indigo", "jasper", "kestrel")
 _LAST = ("north", "river", "tower", "meadow", "harbour", "valley", "bridge", "garden", "market", "castle", "forest")
 
@@ -122,7 +123,7 @@ def tasks(stream: Stream, seed: int, size: Size) -> list[Task]:
 
 
 def _ways(area: str) -> tuple[str, ...]:
-    return tuple(f"file_{area}_{by}" for by in _BY[:WAYS])
+    return tuple(f"sort_{area}_{by}" for by in _BY[:WAYS])
 
 
 def _forms(size: Size) -> list[tuple[str, str]]:
@@ -131,7 +132,7 @@ def _forms(size: Size) -> list[tuple[str, str]]:
         raise ValueError("there are not so many words for the lab's requests")
     areas = [_AREAS[number % size.areas] for number in range(size.forms)]
     names = [f"{_FIRST[n % len(_FIRST)]} {_LAST[(n + n // len(_FIRST)) % len(_LAST)]}" for n in range(size.forms)]
-    return [(f"file the {area} of {name}", area) for area, name in zip(areas, names, strict=True)]
+    return [(f"sort the {area} of {name}", area) for area, name in zip(areas, names, strict=True)]
 
 
 class _Ways:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from metnos.executors import vocabulary
 from metnos.night import introspect_words as words
 from metnos.night.introspect_rules import TAKEN, Finding, Kind, Known, Rules, Seen, days, shown
 from metnos.synt.need import Evidence, Need, Way
@@ -21,7 +22,7 @@ from metnos.synt.need import Evidence, Need, Way
 def generalisations(known: Sequence[Known], rules: Rules) -> Iterator[Finding]:
     """Executors of ours whose code differs in one constant only, as one need for all of them."""
     taken = {each.name for each in known}
-    left = [each for each in known if each.own and each.usable and words.is_known(each.name)]
+    left = [each for each in known if each.own and each.usable and vocabulary.is_known(each.name)]
     while left:
         first = left.pop(0)
         group = [first, *(each for each in left if differing(first.source, each.source) == 1)]

@@ -137,7 +137,7 @@ def receptors(found: Sequence[Receptor], seen: Sequence[Seen], taken: Collection
     """A need for each wish that recurs, and for each sequence that was wished for as one."""
     spent = {each.turn: each for each in seen}
     for each in found:
-        if not words.is_known(each.name):
+        if not vocabulary.is_known(each.name):
             yield Finding(Kind.RECEPTOR, "Something was wished for again and again.", dropped=NO_NAME)
         elif each.path:
             yield _pipeline(each, taken)
@@ -217,7 +217,7 @@ def _unfulfilled(
     for kin, failed in sorted(turns.items()):
         if len(failed) >= rules.failures and kin not in done:
             names = [kin, *(name for name, _ in named[kin].most_common())]
-            free = next((name for name in names if words.is_known(name) and name not in taken), "")
+            free = next((name for name in names if vocabulary.is_known(name) and name not in taken), "")
             if not free:
                 yield Finding(Kind.FAILURE, "Something failed again and again.", dropped=NO_NAME)
                 continue
@@ -265,7 +265,7 @@ def repairs(seen: Sequence[Seen], known: Sequence[Known], now: datetime, rules: 
     """A new version of each executor of ours that is in quarantine for what it did, or mostly fails by itself."""
     recent = [each for each in seen if each.ts >= now - timedelta(days=rules.days)]
     for tool in known:
-        if not tool.own or not (tool.usable or tool.quarantined) or not words.is_known(tool.name):
+        if not tool.own or not (tool.usable or tool.quarantined) or not vocabulary.is_known(tool.name):
             continue
         calls = [(each, call) for each in recent for call in each.calls if call.executor == tool.name]
         bad = {each.turn: each for each, call in calls if not call.ok and call.kind in OWN}

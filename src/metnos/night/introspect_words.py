@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from metnos.context.fence import inert
-from metnos.core.errors import ManifestError
 from metnos.executors import vocabulary
 
 OPENS, CLOSES = "“", "”"
@@ -24,15 +23,6 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _PARTICULAR = re.compile(r"<[a-z]{3,}(?: \(([a-z0-9]+)\))?>")  # what `metnos.turn.plan.wish` puts in a value's place
 _SEVERAL = re.compile(r"\.\.\.(?:\s+(?:(?:and|e)\s+)?\.\.\.)+")
 FLOW = frozenset({"entries", "from_step", "results"})  # arguments that only pass on what another gave (DESIGN 7)
-
-
-def is_known(name: str) -> bool:
-    """Whether a name passes the vocabulary."""
-    try:
-        vocabulary.parse_name(name)
-    except ManifestError:
-        return False
-    return True
 
 
 def phrase(name: str) -> str:
@@ -87,7 +77,7 @@ def qualified(name: str, values: Iterable[str]) -> str:
     """A name with the qualifier that one of these words is; empty if there is none, or it has one already."""
     known = vocabulary.load().qualifiers
     found = next((value for value in values if value in known), "")
-    return f"{name}_{found}" if found and name.count("_") == 1 and is_known(f"{name}_{found}") else ""
+    return f"{name}_{found}" if found and name.count("_") == 1 and vocabulary.is_known(f"{name}_{found}") else ""
 
 
 def times(number: int) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from metnos.core.embedding import Embedder
 from metnos.core.errors import ModelError
+from metnos.executors import vocabulary
 from metnos.night import introspect_words as words
 from metnos.night import telos, vaglio_rules
 from metnos.night.introspect_rules import Finding
@@ -126,4 +127,4 @@ class Vaglio:
 
 def _does(need: Need) -> str:
     """What a need is for by its name, in words of the vocabulary: nobody else's."""
-    return words.phrase(need.name) if words.is_known(need.name) else ""
+    return words.phrase(need.name) if vocabulary.is_known(need.name) else ""

@@ -11,7 +11,7 @@ import uvicorn
 from playwright.sync_api import Browser, Page, expect
 from starlette.types import Message, Receive, Scope, Send
 
-from metnos.api.http.guard_rules import HEADERS
+from metnos.api.http.guard_rules import HEADERS, carried
 from metnos.web import site
 from web.browser import looks
 from web.browser.conftest import SHOTS, WIDE, House, looking
@@ -34,7 +34,7 @@ class Shown:
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             async def strictly(message: Message) -> None:
                 if message["type"] == "http.response.start":
-                    message["headers"] = [*message["headers"], *HEADERS]
+                    message["headers"] = carried(message["headers"], HEADERS)
                 await send(message)
 
             await pages(scope, receive, strictly)

@@ -11,7 +11,7 @@ import uvicorn
 from playwright.sync_api import Browser, Page, expect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from metnos.core.content_policy import policy
+from metnos.api.http.guard_rules import HEADERS, carried
 from web.browser import looks
 from web.browser.conftest import SHOTS, WIDE, House, looking
 from web.recorded import Records, built
@@ -21,14 +21,12 @@ pytestmark = pytest.mark.slow
 
 
 def strict(app: ASGIApp) -> ASGIApp:
-    """With the policy that the guard sends."""
+    """With the headers that the guard sends."""
 
     async def door(scope: Scope, receive: Receive, send: Send) -> None:
         async def said(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = [name.lower() for name, _ in message["headers"]]
-                if b"content-security-policy" not in given:
-                    message["headers"] = [*message["headers"], (b"content-security-policy", policy().encode())]
+                message["headers"] = carried(message["headers"], HEADERS)
             await send(message)
 
         await app(scope, receive, said)

@@ -69,8 +69,8 @@ class Guard:
             return  # neither web sockets nor anything else is served
         for name in (WHO, TOKEN):
             scope.pop(name, None)
-        send = _with_headers(send)
         headers = _headers(scope)
+        send = _with_headers(send, rules.inert(headers))
         method, path = str(scope["method"]), str(scope["path"])
         no = rules.refused_as_such(self._place(), method, path, scope.get("query_string", b""), headers)
         if no is not None:
@@ -167,14 +167,10 @@ def _from(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, inert: rules.Given) -> Send:
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            given = list(message.get("headers", ()))
-            names = {name.lower() for name, _ in given}
-            if b"cache-control" not in names:
-                given.append((b"cache-control", b"no-store"))
-            message["headers"] = [*given, *((name, value) for name, value in rules.HEADERS if name not in names)]
+            message["headers"] = rules.carried(message.get("headers", ()), inert)
         await send(message)
 
     return sending

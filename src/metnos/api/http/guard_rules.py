@@ -7,7 +7,7 @@ programs bring a secret that no browser sends by itself.
 
 import hmac
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,15 +25,19 @@ PROGRAMS = ("/api/", "/v1/", "/mcp")  # where a program may come in with its sec
 Headers = Mapping[str, Sequence[str]]  # names in lower case; each value as it came
 _SECRET = re.compile(r"[A-Za-z0-9_-]{40,64}")
 
-HEADERS: tuple[tuple[bytes, bytes], ...] = (
+Given = tuple[tuple[bytes, bytes], ...]
+HEADERS: Given = (
+    (b"cache-control", b"no-store"),
     (b"content-security-policy", policy().encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 )
+# Whoever opened this window has no hold on it. A browser starts a new process for that, which takes longer than the
+# page: so it is not said where the browser's own word is that nobody of elsewhere opened it.
+ALONE = (*HEADERS, (b"cross-origin-opener-policy", b"same-origin"))
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,18 @@ def refused_from_page(place: Place, method: str, headers: Headers, token: str) -
     if not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
         return No(403, "the page is too old, or this is none of ours", "Load the page again.")
     return None
+
+
+def inert(headers: Headers) -> Given:
+    """What every answer carries, so that foreign content does nothing."""
+    return HEADERS if tuple(headers.get("sec-fetch-site", ())) in (("none",), ("same-origin",)) else ALONE
+
+
+def carried(given: Iterable[tuple[bytes, bytes]], more: Given) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer with those that it has not said itself."""
+    said = list(given)
+    names = {name.lower() for name, _ in said}
+    return [*said, *((name, value) for name, value in more if name not in names)]
 
 
 def is_from_elsewhere(headers: Headers) -> bool:

@@ -10,7 +10,6 @@ import difflib
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from metnos.core.errors import ManifestError
 from metnos.executors import vocabulary
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan.clauses import PATTERNS, Clause, classes
@@ -69,7 +68,7 @@ def name_of(clause: Clause, existing: set[str], about: set[str], *, part: bool =
         thing = "text"
     plain = f"{verb}_{thing}"
     for name in (plain, *(f"{plain}_{each}" for each in _qualifiers(clause))):
-        if name not in existing and _is_known(name):
+        if name not in existing and vocabulary.is_known(name):
             return name
     return None
 
@@ -147,11 +146,3 @@ def _input(slot: Slot) -> str:
     ending = PurePosixPath(first).suffix[1:].lower() if _is_file(slot) else ""
     kind = "path" if "place" in classes(slot) else str(slot.kind)
     return f"{kind} ({ending})" if ending and ending.isalnum() else kind
-
-
-def _is_known(name: str) -> bool:
-    try:
-        vocabulary.parse_name(name)
-    except ManifestError:
-        return False
-    return True
