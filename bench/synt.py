@@ -145,6 +145,8 @@ def _measure(what: str, runs: Sequence[Run], limit: float | None) -> Measure:
     seconds = sorted(each.seconds for each in runs)
     note = f"{len(runs) - len(failed)} of {len(runs)} are green; {where or 'none stopped'};" \
            f" median {seconds[len(seconds) // 2]:.0f} s each"  # fmt: skip
+    if failed:
+        note += f"; not made: {', '.join(each.name for each in failed)}"
     return Measure(f"{what}: not made", "%", (100 * len(failed) / len(runs),), limit=limit, note=note)
 
 

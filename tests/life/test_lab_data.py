@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from metnos.core.errors import UsageError
+from metnos.executors import vocabulary
 from metnos.life import lab_data
 from metnos.life.lab_data import DATA, Data, tasks
 from metnos.life.lab_world import Size
@@ -56,3 +57,10 @@ def test_without_the_package_it_is_said_how_to_have_it(monkeypatch: pytest.Monke
     with pytest.raises(UsageError, match="not installed") as raised:
         tasks(by_name["weather"], 1, SIZE)
     assert "metnos[lab]" in raised.value.fix
+
+
+@pytest.mark.parametrize("data", DATA, ids=lambda data: data.name)
+def test_every_answer_is_an_executor_whose_name_crosses_a_death(data: Data) -> None:
+    made = tasks(data, 1, SIZE)
+    assert all(vocabulary.is_known(way) for task in made for way in task.ways)
+    assert max(len(set(task.ways)) for task in made) > 2

@@ -16,12 +16,13 @@ are no independent worlds here: there is one history, and intervals over seeds s
 import csv
 import importlib.util
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from metnos.core.errors import UsageError
+from metnos.executors import vocabulary
 from metnos.life.lab_world import Size, Task
 
 PACKAGE = "vega_datasets"
@@ -113,6 +114,7 @@ def tasks(data: Data, seed: int, size: Size) -> list[Task]:
     chance = random.Random(f"{data.name} {seed}")  # noqa: S311 -- an experiment, which must be repeatable
     series = data.series(place)
     forms = chance.sample(sorted(series), data.asked)
+    names = _names({answer for answers in series.values() for answer in answers})
     length = len(series[forms[0]])
     moments = min(length, size.generations * size.ticks // len(forms))
     made: list[Task] = []
@@ -120,10 +122,16 @@ def tasks(data: Data, seed: int, size: Size) -> list[Task]:
         at = number * length // moments
         chance.shuffle(forms)
         for form in forms:
-            ways = tuple(sorted(set(series[form])))
+            ways = tuple(names[answer] for answer in sorted(set(series[form])))
             day = number * len(forms) / size.per_day
-            made.append(Task(day, form, data.area, ways, series[form][at]))
+            made.append(Task(day, form, data.area, ways, names[series[form][at]]))
     return made
+
+
+def _names(answers: Collection[str]) -> dict[str, str]:
+    """An executor for each answer, in words of the vocabulary: no other name crosses a death."""
+    qualifiers = sorted(vocabulary.load().qualifiers)
+    return {each: f"show_results_{word}" for each, word in zip(sorted(answers), qualifiers, strict=False)}
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
