@@ -1,6 +1,6 @@
 """How many of some needs become executors that pass every gate, made by a real language model of this machine.
 
-The needs stand in ``bench/scenarios/synt.toml``: twenty that were named beforehand, and ten (``more``) that were chosen
+The needs stand in ``bench/scenarios/synt.toml``: twenty that were named beforehand, and ten (``more``) that were tried
 after the last change to synt. The model is a file that llama.cpp serves over HTTP; the gates and the
 sandbox are the real ones. Nothing is signed. Executors of ours that do the same are left out of what exists, because
 here it counts what can be made; which needs they would have answered is said beside.
