@@ -40,6 +40,29 @@ def test_two_hundred_listeners_hear_the_same_from_one_thread(served: Served) -> 
     until(lambda: not looking())
 
 
+def test_whoever_comes_later_hears_how_it_is_then_and_not_how_it_was(served: Served) -> None:
+    """A page that was told what is no longer so would be shown anew for nothing, and lose what it had to say."""
+    watcher = Watcher(served.desk.lease, served.logged.append, look_s=0.5)
+    notices = Notices(served.app.night_db, served.app.clock)
+
+    async def later(count: int) -> str:
+        await asyncio.to_thread(notices.tell, [News(f"test {count}", "look")])
+        events = watcher.follow()
+        told = await first(events, 1)
+        await events.aclose()
+        return str(told)
+
+    async def one_after_another() -> None:
+        stays = watcher.follow()
+        await first(stays, 1)
+        assert "'unseen': 1" in await later(1)  # while somebody listens
+        await stays.aclose()
+        until(lambda: not looking())
+        assert "'unseen': 2" in await later(2)  # after nobody did
+
+    asyncio.run(one_after_another())
+
+
 def test_what_cannot_be_looked_at_now_is_looked_at_again(served: Served) -> None:
     tries = []
 

@@ -2,8 +2,9 @@
 
 Rules: however many listen, one thread looks, a few times a second, and only while somebody does; SQLite itself says
 whether anything was committed since (`store.freshness`), so that a look costs next to nothing. What is told are counts,
-never content. Whoever is slow misses what was in between, and gets what is so now. A look that fails, however, is
-followed by the next: a mistake of ours is logged once and not each time.
+never content. Whoever comes is told what a look found that was made after that, never what was so before. Whoever is
+slow misses what was in between, and gets what is so now. A look that fails, however, is followed by the next: a mistake
+of ours is logged once and not each time.
 """
 
 import asyncio
@@ -51,8 +52,9 @@ class Watcher:
         self._listeners: set[_Listener] = set()
         self._thread: threading.Thread | None = None
         self._alone = threading.Event()  # nobody listens
-        self._told: Message = {}
-        self._number = 0
+        self._new = False  # somebody came since the last look
+        self._told: tuple[int, Message] = (0, {})  # by which look
+        self._number = 0  # of the look that was begun last
 
     @property
     def listeners(self) -> int:
@@ -61,13 +63,12 @@ class Watcher:
     async def follow(self) -> AsyncIterator[tuple[int, Message | None]]:
         """How it is now, and then at each change; ``None`` now and then, as a sign of life."""
         mine = _Listener(asyncio.get_running_loop(), asyncio.Event())
-        self._come(mine)
-        known = 0
+        known = self._come(mine)
         try:
             while True:
                 mine.woken.clear()
-                number, told = self._number, self._told
-                if number != known:
+                number, told = self._told
+                if number > known:
                     known = number
                     yield number, told
                 try:
@@ -77,13 +78,16 @@ class Watcher:
         finally:
             self._go(mine)
 
-    def _come(self, listener: _Listener) -> None:
+    def _come(self, listener: _Listener) -> int:
+        """The look that was begun last: what it finds may be older than whoever comes."""
         with self._lock:
             self._listeners.add(listener)
+            self._new = True
             if self._thread is None:
                 self._alone.clear()
                 self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
                 self._thread.start()
+            return self._number
 
     def _go(self, listener: _Listener) -> None:
         with self._lock:
@@ -99,6 +103,7 @@ class Watcher:
             while not self._is_over():
                 try:
                     fresh = fresh or self._fresh()
+                    seen = None if self._begun() else seen
                     look = fresh.look()
                     if look != seen:
                         self._tell()
@@ -116,6 +121,13 @@ class Watcher:
         finally:
             _close(fresh)
 
+    def _begun(self) -> bool:
+        """Begin a look; whether somebody came since the last one, who has to be told in any case."""
+        with self._lock:
+            self._number += 1
+            came, self._new = self._new, False
+            return came
+
     def _fresh(self) -> Freshness:
         with self._lease() as household:
             return Freshness(_databases(household.app.workspace))
@@ -130,8 +142,7 @@ class Watcher:
         with self._lease() as household:
             waiting, unseen = counts(household)
         with self._lock:
-            self._number += 1
-            self._told = {"event": "changed", "waiting": waiting, "unseen": unseen}
+            self._told = (self._number, {"event": "changed", "waiting": waiting, "unseen": unseen})
             listeners = tuple(self._listeners)
         for each in listeners:
             each.wake()
