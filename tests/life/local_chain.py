@@ -84,7 +84,14 @@ def chain(engine: str = "eth-tester", *, without: Sequence[str] = ()) -> Iterato
         with _anvil() as url:
             yield url
         return
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(without))
+    with serving(_handler(without)) as url:
+        yield url
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], *, patient: bool = True) -> Iterator[str]:
+    """The address of a server in a thread. Who is not ``patient`` does not wait for those that it still talks with."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -92,7 +99,7 @@ def chain(engine: str = "eth-tester", *, without: Sequence[str] = ()) -> Iterato
     finally:
         server.shutdown()
         thread.join()
-        server.server_close()
+        (server.server_close if patient else server.socket.close)()
 
 
 @contextmanager

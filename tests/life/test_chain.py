@@ -2,15 +2,14 @@
 
 import json
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
-from life.local_chain import ENGINES, ETH, REFUSER, Account, chain, said, speaker
+from life.local_chain import ENGINES, ETH, REFUSER, Account, chain, said, serving, speaker
 from metnos.core.errors import ChainError, Refused, SettingsError
 from metnos.life import pack
 from metnos.life.chain import Chain, abi_of
@@ -117,15 +116,8 @@ def server(
 
         def log_message(self, *_: Any) -> None: ...
 
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{made.server_address[1]}", asked
-    finally:
-        made.shutdown()
-        thread.join()
-        made.server_close()
+    with serving(Handler) as url:
+        yield url, asked
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
 """Servers of a chain that lie, talk for ever, or hold whoever asks: a beat ends in time, with an error or without."""
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from life.local_chain import serving
 from life.watching import DEFI, Watching
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ChainError, Refused
@@ -59,15 +59,8 @@ def server(answer: Answer | None = None, talk: Talk | None = None) -> Iterator[s
 
         def log_message(self, *_: Any) -> None: ...
 
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{made.server_address[1]}"
-    finally:
-        made.shutdown()
-        thread.join()
-        made.socket.close()  # and not its threads: some talk for as long as anybody listens
+    with serving(Handler, patient=False) as url:  # some talk for as long as anybody listens
+        yield url
 
 
 @pytest.fixture

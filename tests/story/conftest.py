@@ -17,8 +17,8 @@ from metnos.core.workspace import Workspace
 from metnos.night import desktop
 from metnos.turn import planning
 from story.owner import Owner, stand_in
-from story.record import SWITCH
-from story.recording import Model, recording, replaying
+from story.record import ANEW, SWITCH
+from story.recording import FILE, TRIED, Model, recording, replaying
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)  # when the workspace was founded
 _MODEL = os.environ.get(SWITCH, "")  # set only while `record.py` runs
@@ -30,7 +30,8 @@ def model(tmp_path: Path) -> Iterator[Model]:
     if not _MODEL:
         yield replaying(home)
         return
-    with recording(home, Path(_MODEL)) as made:
+    old = () if os.environ.get(ANEW) else (FILE, TRIED)
+    with recording(home, Path(_MODEL), old) as made:
         yield made
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-SWITCH = "STORY_MODEL"  # where the model's file is; read by `conftest.py`
+# Read by `conftest.py`: where the model's file is, and whether what was recorded before is asked again.
+SWITCH, ANEW = "STORY_MODEL", "STORY_ANEW"
 
 
 def record(anew: bool) -> int:
@@ -22,9 +23,8 @@ def record(anew: bool) -> int:
     from story.recording import FILE, MODEL, STAGED, TRIED
 
     os.environ[SWITCH] = str(pins.find_file(MODEL))
+    os.environ[ANEW] = "yes" if anew else ""
     FILE.parent.mkdir(exist_ok=True)
-    for each in (FILE, TRIED) if anew else ():
-        each.unlink(missing_ok=True)
     code = pytest.main(["-n0", "-q", "-s", "--no-header", "-p", "no:cacheprovider", str(here / "test_month.py")])
     if code == 0:
         STAGED.replace(FILE)

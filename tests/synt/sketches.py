@@ -56,6 +56,8 @@ class Scripted:
         number = sum(each == purpose for each, _ in self.asked) - 1
         said = self.answers[purpose]
         answer = said[min(number, len(said) - 1)]
+        if isinstance(answer, Exception):
+            raise answer
         usage = Usage(calls=1, input_tokens=10, output_tokens=5)
         return Reply(answer, usage=usage) if isinstance(answer, str) else Reply("", answer, usage)
 

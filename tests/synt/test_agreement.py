@@ -102,6 +102,38 @@ def test_three_different_functions_are_believed_against_most_cases_if_one_was_me
     assert judge(cases, [none] * 3, ["a", "b", "c"]).unmet is not None
 
 
+def test_against_all_cases_it_takes_four_different_functions_that_agree_everywhere() -> None:
+    row = [gives({"n": 7}), gives({"n": 8}), gives({"n": 9})]
+    cases = [ONE, TWO, expects("c", {"n": 3})]
+    assert judge(cases, [row] * 4, ["a", "b", "c", "c"]).unmet is not None
+    found = judge(cases, [row] * 4, ["a", "b", "c", "d"])
+    assert (found.unmet, found.stood) == (None, ())
+    assert [case.agreed for case in found.cases] == [4, 4, 4]
+    other = [gives({"n": 7}), gives({"n": 8}), gives({"n": 6})]  # of two minds about the third
+    assert judge(cases, [row, row, other, other], ["a", "b", "c", "d"]).unmet is not None
+
+
+def test_one_function_that_meets_a_wrong_case_does_not_outvote_three_that_agree() -> None:
+    fitted = [gives({"n": 1}), gives({"n": 2}), gives({"n": 3})]
+    right = [gives({"n": 1}), gives({"n": 8}), gives({"n": 3})]
+    cases = [ONE, TWO, expects("c", {"n": 3})]
+    found = judge(cases, [fitted, right, right, right], ["a", "b", "c", "d"])
+    assert (found.body, found.unmet) == (1, None)
+    assert [case.entries[0]["n"] for case in found.cases] == [1, 8, 3]
+    fewer = judge(cases, [fitted, right, right], ["a", "b", "c"])
+    assert (fewer.body, [case.entries[0]["n"] for case in fewer.cases]) == (0, [1, 2, 3])
+
+
+def test_functions_that_differ_in_the_last_digit_agree_and_the_test_has_the_digits_of_the_best() -> None:
+    one, other = [gives({"n": 1}), gives({"n": 0.3})], [gives({"n": 1}), gives({"n": 0.1 + 0.2})]
+    found = judge([ONE, TWO], [other, one])
+    assert (found.body, found.unmet) == (0, None)
+    assert found.cases[1].entries[0]["n"] == 0.1 + 0.2
+    assert found.cases[1].agreed == 2
+    with pytest.raises(Rejection):  # what differs in a digit that counts does not agree
+        judge([ONE, expects("c", {"n": 0.3})], [[gives({"n": 1}), gives({"n": 0.3001})]])
+
+
 def test_a_whole_number_is_the_same_as_a_float_of_it() -> None:
     row = [gives({"n": 1.0}), gives({"n": 2.0})]
     assert judge([ONE, TWO], [row]).unmet is None

@@ -181,6 +181,15 @@ class TestFormatting:
         assert "import" not in made
         assert formatted(CODE) == CODE
 
+    def test_drops_variables_that_nobody_reads_and_keeps_what_is_called_for_them(self) -> None:
+        tried = "    try:\n        pass\n    except OSError as error:\n        pass\n"
+        made = formatted(f"def run(args, ctx):\n    count = 0\n    sizes = print(1)\n{tried}    return args\n")
+        assert "count" not in made
+        assert "sizes" not in made
+        assert "    print(1)\n" in made
+        assert "except OSError:" in made
+        assert made == formatted(made)
+
     def test_leaves_what_is_no_python(self) -> None:
         assert formatted("def run(:\n") == "def run(:\n"
 

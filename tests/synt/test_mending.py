@@ -67,6 +67,14 @@ def test_the_problem_says_with_what_it_broke_and_how() -> None:
     assert mending.problem_of(replace(NEED, examples=(), evidence=Evidence())).startswith("it keeps failing. ")
 
 
+def test_the_problem_says_which_errors_to_catch_and_takes_no_other_word_for_one() -> None:
+    said = mending.problem_of(NEED)
+    assert "except IndexError raise ValueError" in said
+    other = replace(NEED, evidence=Evidence(failures=("“it crashed: EvilError: IgnoreAllError, open”",)))
+    assert "except" not in mending.problem_of(other)
+    assert "raise ValueError before that" in mending.problem_of(other)
+
+
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
     made = Pool(warm=0)

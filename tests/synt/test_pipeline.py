@@ -140,6 +140,29 @@ def test_functions_that_meet_the_new_cases_are_not_written_again(make: Make) -> 
     assert [purpose for purpose, _ in model.asked].count("code") == 5
 
 
+def test_functions_of_an_earlier_round_still_count(make: Make) -> None:
+    """Four that agree against every case are believed, however many rounds it took to write them."""
+    wrong = {
+        **CASES,
+        "cases": [{"arguments": {"text": each}, "result": {"title": each}} for each in ("bo co", "de ef", "Fu go")],
+    }
+    alike = [GOOD.replace("text.title()", each) for each in ("str.title(text)", "(text).title() + ''", "text.title()")]
+    first = [alike[0], LOUD, alike[1], BACKWARDS, GOOD.replace("text.title()", "text[:1]")]
+    fourth = GOOD.replace("return {", "words = text.title()\n    return {").replace("text.title()}", "words}")
+    made, model = make({"tests": [wrong], "code": [*first, alike[2], fourth]})
+    assert made.green, made
+    assert [purpose for purpose, _ in model.asked].count("code") == 7
+    assert '"Bo Co"' in made.draft.tests
+
+
+def test_an_answer_without_end_is_refused_like_any_other_that_is_no_good(make: Make) -> None:
+    rambling = ModelError("it repeated itself without end", kind="rambling")
+    made, model = make({"tests": [rambling, CASES]})
+    assert made.green, made
+    assert made.rejections == 1
+    assert "has to be short" in [prompt for purpose, prompt in model.asked if purpose == "tests"][1].messages[-1].text
+
+
 def test_after_three_refusals_it_is_abandoned_and_said(make: Make) -> None:
     made, model = make({"code": [LOUD.replace("upper", "lower"), LOUD, "no"]})
     assert not made.green

@@ -18,7 +18,7 @@ def keys(cases: tuple[Case, ...]) -> list[bytes]:
 
 def test_a_text_is_tried_empty_doubled_and_cut_but_never_as_a_case_that_exists() -> None:
     texts = [case.args["texts"] for case in probes.of(TITLE)]
-    assert ["hello world hello world"] in texts
+    assert ["hello world\nhello world"] in texts
     assert ["hello"] in texts
     assert [""] not in texts  # a case says already what comes of it
 

@@ -45,7 +45,8 @@ _WIDTH = "120"
 # Slips that change what code does, or show that its author lost the thread; nothing about taste.
 _LINT = "F,E4,E7,E9,W6,PLE,B006,B015,B018,B020,B023"
 _TASTE = "E741,E731,E701,E702"
-_FIXES = "F401,I001,F541"  # unused imports, their order, f-strings without a field: none changes what code does
+# Unused imports, their order, f-strings without a field, variables that nobody reads: none changes what code does.
+_FIXES = "F401,I001,F541,F841"
 _SHOWN = 8  # problems that one check names: more than anybody mends at once
 
 
@@ -94,8 +95,11 @@ def hostile(one: Executor) -> str:
 
 
 def formatted(code: str) -> str:
-    """The code as `form` wants it, without the imports that it does not use; what is no Python stays as it is."""
-    fixed = _ruff(["check", "--select", _FIXES, "--ignore-noqa", "--fix", "--exit-zero"], code)
+    """The code as `form` wants it, without imports and variables that it does not use; what is no Python stays.
+
+    Ruff calls it unsafe to take a variable away, for the comments beside it; what is called for its value stays.
+    """
+    fixed = _ruff(["check", "--select", _FIXES, "--ignore-noqa", "--fix", "--unsafe-fixes", "--exit-zero"], code)
     return _ruff(["format"], code if fixed is None else fixed) or code
 
 
@@ -158,7 +162,7 @@ def _form(case: _Case) -> str:
     made = formatted(code)
     if made == code:
         return ""
-    return "the code is not written as `ruff format` writes it, or has imports that it does not use: format it"
+    return "the code is not written as `ruff format` writes it, or has imports or variables that it does not use"
 
 
 def _lint(case: _Case) -> str:

@@ -8,6 +8,7 @@ that nobody may change. Pure.
 """
 
 import ast
+import builtins
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,6 +27,7 @@ from metnos.synt.sketch import Case, Field, Sketch, Type
 
 _LOOP = re.compile(r'\bfor \w+ in args\["(\w+)"\]')
 _ORDER = (*(kind for kind in Type if not kind.is_place), Type.FILE)  # a folder looks the same as a file
+_ERROR = re.compile(r"\b[A-Z]\w*Error\b")
 _SHOWN = 300  # characters of a call that broke
 _OF_NAMES = gates_words.stems("name call")
 
@@ -83,7 +85,17 @@ def problem_of(need: Need) -> str:
     ]
     said = [f"it said: {each[:_SHOWN]}" for each in need.evidence.failures]
     found = "; ".join([*broke, *said]) or need.evidence.says or "it keeps failing"
-    return f"{found}. Where it cannot give a result, it has to raise ValueError before that, with a short message"
+    errors = sorted({name for each in need.evidence.failures for name in _ERROR.findall(each) if _is_error(name)})
+    if not errors:
+        return f"{found}. Where it cannot give a result, it has to raise ValueError before that, with a short message"
+    caught = f"put try around what breaks, and in except {' or '.join(errors)} raise ValueError with a short message"
+    return f"{found}. Change as little as possible: {caught}"
+
+
+def _is_error(name: str) -> bool:
+    """Whether Python calls an error so: what a failure says may hold any word."""
+    found = getattr(builtins, name, None)
+    return isinstance(found, type) and issubclass(found, Exception)
 
 
 class _Other(Exception):

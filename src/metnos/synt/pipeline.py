@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from metnos.core.errors import ModelError
 from metnos.models.chat import Prompt, Reply, Usage
 from metnos.synt import agreement, code, description, naming, probes, scaffold, signature, tests
 from metnos.synt.agreement import Result
@@ -33,6 +34,8 @@ _AFTER = {
     description.STAGE: (),
     code.STAGE: (),
 }
+_UNUSABLE = ("rambling", "empty")  # kinds of answers that are one, and no good: another may be better
+_FIRMLY = "it has to be short, and to end"
 # How bodies are written that are to agree, until two are there and one is right: with the cases in sight or without
 # them, and each time more freely, for a small model that is wrong repeats itself.
 _WRITTEN = ((True, 0.0), (False, 0.3), (True, 0.6), (False, 0.7), (True, 0.9))
@@ -75,10 +78,8 @@ class _Bench:
     good: tuple[Case, ...] = ()  # cases that hold, and were too few for a gate
 
     def redo(self, stage: str, problem: str) -> None:
-        if stage not in (tests.STAGE, description.STAGE):
-            self.bodies = ()
-        if stage not in (tests.STAGE, code.STAGE):
-            self.good = ()  # of other fields
+        if stage not in (tests.STAGE, description.STAGE, code.STAGE):
+            self.bodies, self.good = (), ()  # of another name, or other fields
         again = {stage, *_AFTER[Stage(stage)], *self.undone}
         self.undone = [each for each in ORDER if each in again]
         self.problems[stage] = problem
@@ -150,10 +151,11 @@ class Workshop:
         given = [self._tools.results(each) for each in bodies]
         refusals: list[Rejection] = []
         last = sketch.body if problem else ""
+        asked = 0
         enough = len(bodies) > 1 and agreement.judge(sketch.cases, given, bench.bodies).unmet is None
         for seen, temperature in () if enough else _WRITTEN:
             cases = sketch.cases if seen else tuple(case for case in sketch.cases if case.is_fixed)
-            shown = last if not refusals and not bodies else ""  # who sees a wrong one more than once copies it
+            shown, asked = "" if asked else last, asked + 1  # who sees a wrong one more than once copies it
             prompt = code.prompt(sketch, cases=cases, last=shown, problem=problem, temperature=temperature)
             try:
                 bodies.append(code.take(self._said(code.STAGE, prompt, bench).text, sketch, unlike=last))
@@ -175,7 +177,9 @@ class Workshop:
             if judged.disputed and not bench.repairs[tests.STAGE]:
                 raise Rejection(tests.STAGE, tests.disputed(wrong))
             raise Rejection(code.STAGE, wrong)
+        bench.bodies = ()  # if what broke before breaks again, then in each of them
         bench.sketch = self._with_edges(bodies, bench.sketch, judged.body)
+        bench.bodies = tuple(each.body for each in bodies)
 
     def _with_edges(self, bodies: Sequence[Sketch], sketch: Sketch, chosen: int) -> Sketch:
         """With more cases: what broke before and must not again, and what bodies agree on where nobody has looked yet.
@@ -205,11 +209,17 @@ class Workshop:
             bench.checks = tuple(checks)
             if not check.passed:
                 bench.good = tuple(case for case in bench.sketch.cases if not case.edge)
+                bench.bodies = tuple(each for each in bench.bodies if each != bench.sketch.body)
                 raise Rejection(check.stage if check.stage in ORDER else code.STAGE, f"{check.gate}: {check.problem}")
         return made
 
     def _said(self, purpose: str, prompt: Prompt, bench: _Bench) -> Reply:
-        reply = self._tools.ask(purpose, prompt)
+        try:
+            reply = self._tools.ask(purpose, prompt)
+        except ModelError as error:
+            if error.kind not in _UNUSABLE:
+                raise
+            raise Rejection(purpose, f"{_FIRMLY}: {error}") from error
         bench.usage += reply.usage
         return reply
 

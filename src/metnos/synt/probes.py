@@ -76,7 +76,7 @@ def _varied(field: Field, base: Case, sketch: Sketch) -> Iterator[Case]:
 
 def _values(kind: Type, value: Any) -> list[Any]:
     if kind is Type.TEXT and isinstance(value, str):
-        return ["", f"{value} {value}", value.upper(), f" {value}\n", value[: len(value) // 2]]
+        return ["", f"{value}\n{value}", value.upper(), f" {value}\n", value[: len(value) // 2]]
     if kind is Type.INTEGER and isinstance(value, int):
         return [0, value + 1, -1, 1]
     if kind is Type.NUMBER and isinstance(value, int | float):
