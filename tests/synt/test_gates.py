@@ -82,8 +82,9 @@ class TestEachGateRefuses:
             ("form", "code", draft(code=f"import os  # noqa: F401\n\n\n{CODE}"), "format it"),
             ("form", "code", draft(code=CODE + "\n\n"), "format it"),
             ("form", "code", draft(code=f"import os\n{CODE}"), "format it"),
-            ("lint", "code", draft(code=CODE.replace("entries = []", "entries = []\n    never = 1")), "never"),
-            ("lint", "code", draft(code=CODE.replace("entries = []", "entries = []\n    other = 1  # noqa")), "other"),
+            ("form", "code", draft(code=CODE.replace("entries = []", "entries = []\n    never = 1")), "does not use"),
+            ("lint", "code", draft(code=CODE.replace("entries = []", "entries = []\n    never()")), "never"),
+            ("lint", "code", draft(code=CODE.replace("entries = []", "entries = []\n    other()  # noqa")), "other"),
             ("static gate", "code", draft(code=CODE.replace("entries = []", 'entries = []\n    eval("1")')), "eval"),
             ("capabilities used", "code", draft(code=CODE.replace(
                 "entries = []", 'entries = []\n    ctx.trash("/home/x")')), "ctx.trash, which is not declared"),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metnos.core.canon import canonical_json
@@ -74,6 +74,7 @@ def test_a_test_says_that_code_thought_of_it() -> None:
     st.sampled_from(list(Type)),
     st.one_of(st.text(max_size=9), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans()),
 )
+@example(Type.NUMBER, 1.7e308)
 def test_probes_differ_from_each_other_and_from_the_cases_and_are_few(kind: Type, value: object) -> None:
     case = Case({"field": [value] if kind.is_list else value}, ({"x": 1},))
     sketch = Sketch(TITLE.need, takes=(Field("field", kind, "What."),), cases=(case,))

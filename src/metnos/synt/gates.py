@@ -162,7 +162,8 @@ def _form(case: _Case) -> str:
     made = formatted(code)
     if made == code:
         return ""
-    return "the code is not written as `ruff format` writes it, or has imports or variables that it does not use"
+    unused = "or has imports or variables that it does not use: take those away and format it"
+    return f"the code is not written as `ruff format` writes it, {unused}"
 
 
 def _lint(case: _Case) -> str:

@@ -19,6 +19,7 @@ from metnos.synt.sketch import Case, Field, Rejection, Sketch, Type
 _MOST = 10  # probes: each costs a sandbox for each body
 _KEPT, _REFUSED = 6, 2  # of them as tests, and of those that are refused
 _LEAST = 2  # bodies that agree
+_GREAT = 1e300  # ten times that is no number any more
 _TOLD = 300  # characters of a call that breaks
 
 
@@ -80,7 +81,7 @@ def _values(kind: Type, value: Any) -> list[Any]:
     if kind is Type.INTEGER and isinstance(value, int):
         return [0, value + 1, -1, 1]
     if kind is Type.NUMBER and isinstance(value, int | float):
-        return [0, value * 10, -1]
+        return [0, value * 10 if abs(value) < _GREAT else value // 10, -1]
     if kind is Type.BOOLEAN:
         return [not value]
     if kind.is_list and isinstance(value, list) and value:
