@@ -92,6 +92,17 @@ def test_no_page_can_be_put_into_a_frame_or_run_foreign_script(page: Client) -> 
     assert headers["cache-control"] == "no-store"
 
 
+def test_whoever_opens_a_window_with_a_page_of_ours_has_no_hold_on_it(page: Client) -> None:
+    """A browser says that a user came by themselves; nobody else can make it say so."""
+    policy = "cross-origin-opener-policy"
+    for said in ({}, {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"sec-fetch-site": "None"}):
+        assert page.http.get("/api/runs", headers=said).headers[policy] == "same-origin"
+    twice = [("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")]
+    assert page.http.get("/api/runs", headers=twice).headers[policy] == "same-origin"
+    for said in ("none", "same-origin"):
+        assert policy not in page.http.get("/api/runs", headers={"sec-fetch-site": said}).headers
+
+
 # -- names
 
 

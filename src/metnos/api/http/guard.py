@@ -70,7 +70,7 @@ class Guard:
         for name in (WHO, TOKEN):
             scope.pop(name, None)
         headers = _headers(scope)
-        send = _with_headers(send)
+        send = _with_headers(send, rules.inert(headers))
         method, path = str(scope["method"]), str(scope["path"])
         no = rules.refused_as_such(self._place(), method, path, scope.get("query_string", b""), headers)
         if no is not None:
@@ -167,10 +167,10 @@ def _from(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, inert: rules.Given) -> Send:
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = rules.carried(message.get("headers", ()), rules.HEADERS)
+            message["headers"] = rules.carried(message.get("headers", ()), inert)
         await send(message)
 
     return sending

@@ -33,9 +33,11 @@ HEADERS: Given = (
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 )
+# Whoever opened this window has no hold on it. A browser starts a new process for that, which takes longer than the
+# page: so it is not said where the browser's own word is that nobody of elsewhere opened it.
+ALONE = (*HEADERS, (b"cross-origin-opener-policy", b"same-origin"))
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,11 @@ def refused_from_page(place: Place, method: str, headers: Headers, token: str) -
     if not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
         return No(403, "the page is too old, or this is none of ours", "Load the page again.")
     return None
+
+
+def inert(headers: Headers) -> Given:
+    """What every answer carries, so that foreign content does nothing."""
+    return HEADERS if tuple(headers.get("sec-fetch-site", ())) in (("none",), ("same-origin",)) else ALONE
 
 
 def carried(given: Iterable[tuple[bytes, bytes]], more: Given) -> list[tuple[bytes, bytes]]:
