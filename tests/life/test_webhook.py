@@ -1,15 +1,17 @@
-"""The webhook, against a real server on this machine."""
+"""The webhook, against real servers on this machine: honest ones, and ones that hold whoever tells them something."""
 
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
+from life.local_chain import serving
 from metnos.core.errors import ExecutorFailed, Refused
 from metnos.life import webhook
+from metnos.sandbox.web import Web
 
 HEARD: list[Any] = []
 STATUS = [200]
@@ -32,13 +34,8 @@ class _Handler(BaseHTTPRequestHandler):
 def server() -> Iterator[str]:
     HEARD.clear()
     STATUS[0] = 200
-    made = HTTPServer(("127.0.0.1", 0), _Handler)
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{made.server_port}/deaths"
-    made.shutdown()
-    made.server_close()
-    thread.join()
+    with serving(_Handler) as url:
+        yield f"{url}/deaths"
 
 
 def test_it_is_told(server: str) -> None:
@@ -62,3 +59,97 @@ def test_the_law_is_asked_about_the_address() -> None:
 def test_nobody_there() -> None:
     with pytest.raises(ExecutorFailed):
         webhook.tell("http://127.0.0.1:9/", {"event": "death"})
+
+
+# -- attacks
+
+
+def talks(say: Callable[[Any], None]) -> type[BaseHTTPRequestHandler]:
+    class Handler(_Handler):
+        def do_POST(self) -> None:
+            try:
+                say(self.wfile)
+            except OSError:  # whoever told it something has gone
+                self.close_connection = True
+
+    return Handler
+
+
+def drips(head: bytes, piece: bytes) -> Callable[[Any], None]:
+    def say(out: Any) -> None:
+        out.write(head)
+        for _ in range(600):
+            out.write(piece)
+            out.flush()
+            time.sleep(0.05)
+
+    return say
+
+
+def hurried() -> Web:
+    return Web(max_redirects=0, timeout_s=1.0)
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda _out: time.sleep(30),
+        drips(b"", b"H"),
+        drips(b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"),
+        drips(b"HTTP/1.1 200 OK\r\ncontent-length: 4000\r\n\r\n", b" "),
+    ],
+    ids=["silence", "a slow first line", "headers without end", "a slow body"],
+)
+def test_a_server_that_holds_whoever_tells_it_is_left(say: Callable[[Any], None]) -> None:
+    began = time.monotonic()
+    with serving(talks(say), patient=False) as url:
+        with pytest.raises(ExecutorFailed):
+            webhook.tell(url, {"event": "death"}, hurried())
+        assert time.monotonic() - began < 20  # and not the thirty seconds that they would go on
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"HTTP/9.9 what\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"a: " + b"x" * 200_000 + b"\r\n\r\n", b"\0" * 5000],
+    ids=["nothing", "another protocol", "a header of its own size", "zeros"],
+)
+def test_an_answer_that_is_none_is_not_taken_for_one(answer: bytes) -> None:
+    with serving(talks(lambda out: out.write(answer)), patient=False) as url, pytest.raises(ExecutorFailed):
+        webhook.tell(url, {"event": "death"}, hurried())
+
+
+def test_a_long_answer_is_not_read_to_its_end() -> None:
+    def floods(out: Any) -> None:
+        out.write(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n")
+        while True:
+            out.write(b"x" * 65536)
+
+    with serving(talks(floods), patient=False) as url:
+        webhook.tell(url, {"event": "death"}, hurried())
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "0.0.0.0", "::ffff:169.254.169.254"])
+def test_a_name_that_leads_to_where_nothing_may_speak_to(address: str) -> None:
+    with pytest.raises((Refused, ExecutorFailed)):
+        webhook.tell("http://hook.example/", {"event": "death"}, Web(lambda _host, _port: [address], max_redirects=0))
+
+
+def test_a_name_is_looked_up_once_so_that_it_cannot_lead_elsewhere_afterwards(server: str) -> None:
+    port = int(server.split(":")[2].partition("/")[0])
+    asked: list[str] = []
+
+    def rebinding(host: str, _port: int) -> list[str]:
+        asked.append(host)
+        return ["127.0.0.1"] if len(asked) == 1 else ["169.254.169.254"]
+
+    webhook.tell(f"http://hook.example:{port}/", {"event": "death"}, Web(rebinding, max_redirects=0))
+    assert asked == ["hook.example"]
+    assert len(HEARD) == 1
+
+
+@pytest.mark.parametrize(
+    "address", ["file:///etc/passwd", "ftp://127.0.0.1/", "javascript:1", "", "http://", "http://a b/"]
+)
+def test_what_is_no_address_of_the_web(address: str) -> None:
+    with pytest.raises((Refused, ExecutorFailed)):
+        webhook.tell(address, {"event": "death"})

@@ -54,7 +54,9 @@ def screen(text: str) -> Screened:
     return CLEAN
 
 
-@lru_cache(maxsize=1024)  # admitting reads one text up to four times: as a candidate, as a row, and as its heuristic
+# Admitting reads one text up to four times: as a candidate, as a row, and as its heuristic. A testament is read three
+# times whole, and has up to 2048 entries: with fewer places none would be found again.
+@lru_cache(maxsize=4096)
 def _screen(text: str) -> Screened:
     unseen = poison_views.hidden(text)
     if unseen:
