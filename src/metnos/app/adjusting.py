@@ -9,6 +9,7 @@ asked) is changed with the level full: whoever is only to act with a yes must no
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -129,6 +130,7 @@ def _setting(loaded: settings.Loaded, key: settings.Key) -> Setting:
     )
 
 
+@cache
 def _shape(name: str) -> tuple[str, tuple[str, ...], str]:
     """Its type in a word, what may be chosen, and between which bounds."""
     model: type[BaseModel] = Sheet

@@ -13,6 +13,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -144,12 +145,17 @@ def validate(model: type[S], data: Mapping[str, Any], path: Path) -> S:
         raise _explain(error.errors()[0], path) from error
 
 
-def keys(model: type[BaseModel] = Sheet, prefix: str = "") -> Iterator[Key]:
+@cache
+def keys() -> tuple[Key, ...]:
     """Every setting, in the order in which it is documented."""
+    return tuple(_keys(Sheet, ""))
+
+
+def _keys(model: type[BaseModel], prefix: str) -> Iterator[Key]:
     for name, field in model.model_fields.items():
         inner = field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from keys(inner, f"{prefix}{name}.")
+            yield from _keys(inner, f"{prefix}{name}.")
         else:
             kind = getattr(inner, "__name__", str(inner))
             yield Key(f"{prefix}{name}", kind, field.get_default(), field.description or "")
