@@ -19,7 +19,7 @@ from metnos.web.inside import Inside
 from metnos.web.plot import Series, curve, over_time
 from metnos.web.view import View
 
-_LISTED = 50
+_LISTED = 25
 _DRAWN = 5000
 _SHOWN = ("active", "decaying", "proto", "seed")  # unless something else is asked for
 _DAYS = ((0, "any time"), (7, "the last 7 days"), (30, "the last 30 days"), (90, "the last 90 days"), (365, "a year"))
