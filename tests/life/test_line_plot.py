@@ -46,6 +46,12 @@ def test_more_is_higher_and_later_is_further_right() -> None:
     assert [y for _, y in found] == sorted((y for _, y in found), reverse=True)
 
 
+def test_there_are_no_halves_of_a_generation() -> None:
+    drawn = root(svg("a line", [Line("bottleneck", [(1, 0.2), (2, 0.4), (4, 0.3)])], AXES))
+    below = [each.text for each in drawn.iter(f"{_SVG}text") if each.get("text-anchor") == "middle"]
+    assert [text for text in below if text and text[0].isdigit()] == ["1", "2", "3", "4"]
+
+
 def test_what_is_uncertain_has_a_band() -> None:
     band = [(0.1, 0.3), (0.2, 0.6)]
     drawn = root(svg("an arm", [Line("arm", [(1, 0.2), (2, 0.4)], band)], AXES))

@@ -1,4 +1,4 @@
-"""Lines over a number, as an SVG: how alive an agent was over its ticks, how an arm of the lab did over generations.
+"""Lines over a whole number, as an SVG: how alive an agent was over its ticks, how an arm did over generations.
 
 Rules: pure, the same data gives the same text; legible on light and dark ground; nothing in it loads or runs; whatever
 text is given is escaped; what is a number of any use is drawn inside its box, and what is not is left out. Lines are
@@ -133,6 +133,7 @@ def _grid(frame: _Frame, axes: Axes) -> list[str]:
     parts += [
         f'  <text class="small" x="{frame.x(value):.1f}" y="{foot + 18}" text-anchor="middle">{value:g}</text>'
         for value in ticks(frame.left, frame.right, 8)
+        if value == round(value)  # what is counted there, ticks and generations, has no halves
     ]
     parts.append(
         f'  <text x="{(_LEFT + _WIDE - _RIGHT) / 2}" y="{foot + 36}" text-anchor="middle">{escape(axes.x)}</text>'
