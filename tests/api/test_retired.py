@@ -57,7 +57,8 @@ def test_a_program(equipped: App, target: Path) -> None:
     with pytest.raises(TestamentError, match="was retired") as told:
         acting.ask(visit, "how full are the disks?", "", dry_run=False)
     assert str(target) in told.value.what
-    with pytest.raises(Refused, match="this agent is retired"):
+    with pytest.raises(Refused, match="this agent is retired") as refused:
         acting.run(visit, "find_files", {"path": str(target.parent)}, dry_run=False)
+    assert refused.value.fix == "See: metnos life status"  # and not how to lift what nobody lifts
     with pytest.raises(TestamentError, match="was retired"):
         memory.remember(visit, "The boiler was mended in May.", [])

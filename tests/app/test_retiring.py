@@ -145,7 +145,7 @@ class TestSettling:
 
     def test_nothing_acts_any_more(self, lived: App, target: Path) -> None:
         retiring.retire(lived, to=target)
-        assert dying.RETIRED in str(lived.halts.halted())
+        assert dying.RETIRED in str(lived.halts.why())
         with pytest.raises(TestamentError, match="was retired") as told:
             _ = lived.turns
         assert "init --from" in told.value.fix

@@ -11,7 +11,7 @@ def test_it_holds_until_the_owner_lifts_it(court: Court) -> None:
     assert court.halts.halted() is None
     court.halts.halt("smoke")
     court.halts.halt("fire")
-    assert "fire" in (court.halts.halted() or "")
+    assert "fire" in (court.halts.why() or "")
     assert court.halts.lift(OWNER)
     assert court.halts.halted() is None
     assert not court.halts.lift(OWNER)
@@ -20,7 +20,7 @@ def test_it_holds_until_the_owner_lifts_it(court: Court) -> None:
 
 def test_it_holds_in_every_process(court: Court) -> None:
     at_once([lambda: court.halts.halt("from elsewhere")])
-    assert "from elsewhere" in (court.halts.halted() or "")
+    assert "from elsewhere" in (court.halts.why() or "")
 
 
 @pytest.mark.parametrize("stranger", others(), ids=str)
@@ -37,7 +37,10 @@ def test_what_is_halted_for_good_nobody_lifts(court: Court) -> None:
     with pytest.raises(Refused, match="for good: it is retired"):
         court.halts.lift(OWNER)
     assert court.halts.is_for_good()
-    assert "fire" in (court.halts.halted() or "")
+    halt = court.halts.halted()
+    assert halt is not None
+    assert "fire" in halt.why
+    assert "--lift" not in halt.fix
 
 
 def test_without_a_reason_it_holds_too(court: Court) -> None:

@@ -100,11 +100,11 @@ def _check_audit(app: App) -> Check:
 
 def _check_executors(app: App) -> Check:
     name = "executors"
-    halted = app.halts.halted()
-    if halted is not None and app.halts.is_for_good():
+    halt = app.halts.halted()
+    if halt is not None and app.halts.is_for_good():
         return Check.green(name, "nothing runs any more: this agent was retired")
-    if halted is not None:
-        return Check.red(name, f"nothing may run: {halted}", "metnos executor panic --lift")
+    if halt is not None:
+        return Check.red(name, f"nothing may run: {halt.why}", halt.fix)
     wrong = app.catalog.verify_all()
     if wrong:
         return Check.red(name, f"{wrong[0].name}: {'; '.join(wrong[0].problems)}", "metnos executor verify")

@@ -107,16 +107,16 @@ def _watch(app: "App") -> Callable[[int], None]:
     def started(pid: int) -> None:
         since = process.start_time(pid)
         app.halts.register(pid, since)
-        if app.halts.halted() is not None:  # a panic between the permit and here could not have known it
-            raise SandboxError("everything was halted", fix="metnos executor panic --lift")
+        if (halt := app.halts.halted()) is not None:  # a panic between the permit and here could not have known it
+            raise SandboxError(halt.why, fix=halt.fix)
 
     return started
 
 
 def look(app: "App", server: Server, seconds: float = LOOK_S) -> list[Offered]:
     """What the server offers now. Starts it, or speaks to it; calls none of its tools."""
-    if (why := app.halts.halted()) is not None:
-        raise UsageError(why, fix="If all is well again: metnos executor panic --lift")
+    if (halt := app.halts.halted()) is not None:
+        raise UsageError(halt.why, fix=halt.fix)
     return asking.offers(dial(app, server), seconds)
 
 

@@ -358,10 +358,10 @@ def watch(pool: Pool, halts: Halts) -> None:
     def started(pid: int) -> None:
         since = process.start_time(pid)
         halts.register(pid, since)
-        if halts.halted() is not None:
+        if (halt := halts.halted()) is not None:
             # A panic between the decision and here could not have known this one.
             process.end(pid, since)
-            raise SandboxError("everything was halted", fix="metnos executor panic --lift")
+            raise SandboxError(halt.why, fix=halt.fix)
 
     pool.on_start, pool.on_stop = started, halts.unregister
 

@@ -42,7 +42,17 @@ FOR_GOOD = Migration(
     "0007_halts_for_good",  # of an agent that was retired: no owner's word brings it back
     ("ALTER TABLE halts ADD COLUMN for_good INTEGER NOT NULL DEFAULT 0 CHECK (for_good IN (0, 1))",),
 )
+_WAY_BACK = "If all is well again: metnos executor panic --lift"
+_NO_WAY_BACK = "See: metnos life status"
 _FOR_GOOD = "SELECT reason FROM halts WHERE for_good = 1 LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Why nothing may act, and what the owner can do about it."""
+
+    why: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,7 @@ class Halts:
             raise Refused(f"{by} may not lift a halt", fix="Lift it at the terminal.")
         with self._db.write() as tx:
             if row := tx.first(_FOR_GOOD):
-                raise Refused(f"everything was halted for good: {row[0]}", fix="See: metnos life status")
+                raise Refused(f"everything was halted for good: {row[0]}", fix=_NO_WAY_BACK)
             count = len(tx.query("SELECT 1 FROM halts WHERE lifted IS NULL"))
             if count:
                 names = {"channel": by.channel, "sender": by.sender}
@@ -84,10 +94,17 @@ class Halts:
                 tx.execute("UPDATE halts SET lifted = ? WHERE lifted IS NULL", (to_text(self._clock.now()),))
         return bool(count)
 
-    def halted(self) -> str | None:
+    def halted(self) -> Halt | None:
         """Why everything is halted; nothing if it is not."""
         row = self._db.first("SELECT ts, reason FROM halts WHERE lifted IS NULL ORDER BY id DESC LIMIT 1")
-        return None if row is None else f"everything was halted at {row[0]}: {row[1] or 'no reason was given'}"
+        if row is None:
+            return None
+        why = f"everything was halted at {row[0]}: {row[1] or 'no reason was given'}"
+        return Halt(why, _NO_WAY_BACK if self.is_for_good() else _WAY_BACK)
+
+    def why(self) -> str | None:
+        """The same, for whoever only shows it."""
+        return halt.why if (halt := self.halted()) else None
 
     def is_for_good(self) -> bool:
         """Whether nothing here will ever act again."""

@@ -21,6 +21,7 @@ from metnos.law.capability import Capability
 from metnos.law.constitution import Constitution
 from metnos.law.forbidden import Access, why_forbidden
 from metnos.law.grants import Grants
+from metnos.law.halt import Halt
 from metnos.law.inbox import ACT, Inbox, Item, State
 from metnos.law.levels import Use, Verdict
 from metnos.law.need import Need, Place, place_of_host
@@ -96,7 +97,7 @@ class Policy:
     autonomy: Autonomy
     approval_hours: float
     quotas: Callable[[Ask], str | None]
-    halted: Reason
+    halted: Callable[[], Halt | None]
 
     # -- deciding
 
@@ -226,10 +227,10 @@ class Policy:
                 return
 
     def _not_halted(self, _: Ask, so_far: Decision) -> Decision:
-        why = self.halted()
-        if why is None:
+        halt = self.halted()
+        if halt is None:
             return _pass(so_far, "panic", "nothing is halted")
-        return Decision(Verdict.REFUSE, "panic", why, "If all is well again: metnos executor panic --lift")
+        return Decision(Verdict.REFUSE, "panic", halt.why, halt.fix)
 
     def _constitution_holds(self, _: Ask, so_far: Decision) -> Decision:
         why = self.constitution_check()

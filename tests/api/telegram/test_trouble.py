@@ -115,7 +115,7 @@ def test_a_process_that_is_killed_in_a_turn_does_not_do_it_again(paired: Chat, t
         os._exit(1)
     try:
         paired.double.say("pay")
-        until(begun.exists)
+        until(lambda: begun.exists() and begun.stat().st_size > 0)  # it exists a moment before it says anything
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -166,7 +166,7 @@ class Lifted(BaseModel):
 @router.get("/executors", summary="The catalog", openapi_extra=KEPT)
 def catalog(house: House) -> Catalog:
     found = [Executor(**_row(house, look)) for look in house.catalog.rows()]
-    return Catalog(executors=found, halted=house.halts.halted())
+    return Catalog(executors=found, halted=house.halts.why())
 
 
 @router.get("/executors/{name}", summary="One executor, whole")
@@ -214,7 +214,7 @@ def switch(house: House, _by: Owner, name: Name, wanted: Switch) -> Switched:
 def panic(house: House, _by: Owner, wanted: Panic) -> Halted:
     """End every sandbox of every process, and switch off every executor that is not built in."""
     stopped, disabled = house.runner.panic(wanted.reason)
-    return Halted(halted=house.halts.halted(), sandboxes=stopped, disabled=disabled)
+    return Halted(halted=house.halts.why(), sandboxes=stopped, disabled=disabled)
 
 
 @router.post("/panic/lift", summary="Let things happen again")

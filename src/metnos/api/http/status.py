@@ -59,7 +59,7 @@ def status(house: House, who: Who) -> Status:
         owner_level=who.level,
         may_decide=who.may_answer,
         autonomy=house.settings.policy.autonomy,
-        halted=house.halts.halted(),
+        halted=house.halts.why(),
         waiting=len(house.inbox.waiting()),
         unseen=len(Notices(house.night_db, house.clock).unseen()),
         turns_running=history.running(house.medium.db),

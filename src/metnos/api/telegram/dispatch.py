@@ -135,12 +135,11 @@ class Dispatch:
 
 
 def _status(app: App, busy: bool) -> str:
-    halted = app.halts.halted()
     waiting = len(app.inbox.waiting())
     model = app.models.tier("main")
     return "\n".join(
         (
-            halted or ("At what you asked for." if busy else "Nothing goes on."),
+            app.halts.why() or ("At what you asked for." if busy else "Nothing goes on."),
             f"Waiting for an answer: {waiting}{' (/inbox)' if waiting else ''}",
             f"Level of this house: {app.settings.policy.autonomy}",
             f"Language model: {model.name if model else 'none'}",
