@@ -95,6 +95,15 @@ class TestModel:
         said = self.read(self.answer(**{str(Category.WORKED): [line]}))
         assert said[Category.WORKED] == reflection.extract(FULL)[Category.WORKED]
 
+    def test_what_it_only_repeats_stands_as_it_was(self) -> None:
+        extracted = reflection.extract(FULL)
+        (line, *_) = extracted[Category.WORKED]
+        copied = f"  {line.removesuffix('.').upper().replace('<', '(')}"  # as small models copy what a fence made inert
+        assert self.read(self.answer(**{str(Category.WORKED): [copied]}))[Category.WORKED] == (line,)
+        assert line not in self.read(self.answer(**{str(Category.FAILED): [copied, "I hurried."]}))[Category.FAILED]
+        with pytest.raises(ValueError, match="nothing of its own"):  # and is no model's word then
+            self.read(json.dumps({str(each): list(many) for each, many in extracted.items()}))
+
     @pytest.mark.parametrize("answer", ["", "no", "[]", "{}", '{"what worked": 3}', "[" * 5000])
     def test_what_is_no_answer(self, answer: str) -> None:
         with pytest.raises(ValueError, match=r"."):

@@ -119,7 +119,8 @@ def notes(material: Material, extracted: Mapping[Category, Sequence[str]]) -> st
 def read(answer: str, extracted: Mapping[Category, Sequence[str]], known: Known) -> dict[Category, tuple[str, ...]]:
     """A model's answer with what is not fit left out, and what was extracted where nothing is left.
 
-    Raises ``ValueError`` if it is no answer at all.
+    What it only repeats stands as it was, and only in its own category. Raises ``ValueError`` if it is no answer at
+    all, or says nothing of its own.
     """
     try:
         given = json.loads(answer)
@@ -128,13 +129,16 @@ def read(answer: str, extracted: Mapping[Category, Sequence[str]], known: Known)
     if not isinstance(given, dict):
         raise ValueError("no answer in nine categories")
     found: dict[Category, tuple[str, ...]] = {}
+    everywhere = {_letters(line) for many in extracted.values() for line in many}
     for each in Category:
         lines = given.get(each)
+        here = {_letters(line): line for line in extracted[each]}
         texts = [_line(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+        texts = [here.get(_letters(line), line) for line in texts if _letters(line) not in everywhere - here.keys()]
         fit = tuple(line for line in texts[:MODEL_LINES] if line and is_fit(line, known))
         found[each] = fit or tuple(extracted[each])
-    if all(found[each] == tuple(extracted[each]) for each in Category):
-        raise ValueError("nothing in the answer is fit to be told")
+    if all(set(found[each]) <= set(extracted[each]) for each in Category):
+        raise ValueError("the answer has nothing of its own that is fit to be told")
     return fitted(found)
 
 
@@ -217,6 +221,11 @@ def _unfinished(material: Material) -> Sequence[str]:
 def _line(text: str) -> str:
     whole = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return whole if len(whole) <= LONGEST else whole[: LONGEST - 1] + "…"
+
+
+def _letters(text: str) -> str:
+    """What is left of a line that was copied with other marks: small models do, most of all what a fence changed."""
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _list(names: Sequence[str]) -> str:
