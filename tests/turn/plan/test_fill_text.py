@@ -40,6 +40,13 @@ def test_a_time_from_now_is_that_many_minutes_later(minutes: int) -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), [
+    ("remember that the boiler was mended in May", {"text": "the boiler was mended in May"}),
+    ("please remember this: the key is under the stone", {"text": "the key is under the stone"}),
+    ("remember: bins on Tuesdays", {"text": "bins on Tuesdays"}),
+    ("don't forget that the gate sticks", {"text": "the gate sticks"}),
+    ("keep in mind that the neighbour eats no fish", {"text": "the neighbour eats no fish"}),
+    ("ricorda che la caldaia è stata riparata a maggio", {"text": "la caldaia è stata riparata a maggio"}),
+    ("ricordati che il cancello non chiude", {"text": "il cancello non chiude"}),
     ("note: buy milk", {"text": "buy milk"}), ("annota che serve il pane", {"text": "serve il pane"}),
     ("add eggs and flour to the note shopping", {"text": "eggs and flour", "note": "shopping"}),
     ("aggiungi pane alla nota spesa", {"text": "pane", "note": "spesa"}),
@@ -70,7 +77,9 @@ def test_what_is_replaced_by_what(text: str, expected: dict[str, str]) -> None:
 @pytest.mark.parametrize(("text", "executor"), [
     ("remind me what reminders I have", None), ("notes about the boiler", None), ("note that it rains", "append_notes"),
     ("don't let me forget the milk", "set_reminders"), ("quali promemoria ho", None),
-    ("promemoria: latte", "set_reminders"),
+    ("promemoria: latte", "set_reminders"), ("remember to call tomorrow at 9", "set_reminders"),
+    ("remember that the feast is on 3 June", "append_notes"), ("remember that folder we made?", None),
+    ("remember when I moved the photos", None), ("ricordami che domani arriva il tecnico", "set_reminders"),
 ])  # fmt: skip
 def test_first_words_that_decide(text: str, executor: str | None) -> None:
     assert executor_of(text) == executor
