@@ -332,6 +332,14 @@ def test_what_faded_away_is_gone_for_good_after_three_months(app: App, clock: Mo
 
 
 class TestTelling:
+    @pytest.mark.parametrize("question", ["what do you know about the boiler?", "when was the boiler mended?"])
+    def test_what_was_to_be_remembered_answers_in_its_own_words(self, app: App, question: str) -> None:
+        assert done(app, "remember that the boiler was mended in May").state == "done"
+        first, whence, *more = done(app, question).answer.split("\n")
+        assert first == "remember that the boiler was mended in May"  # and not that a note was written, where and how
+        assert whence.startswith("(from memory")
+        assert more == []
+
     @pytest.mark.parametrize("question", ["where is the spare key", "Dov'è finita la spare key?"])
     def test_what_is_remembered_is_the_answer_and_is_no_news(self, app: App, question: str) -> None:
         key = app.grimoire.add(KEY)

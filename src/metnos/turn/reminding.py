@@ -20,6 +20,7 @@ from metnos.grimoire.recall import Memory, Recollection
 from metnos.grimoire.stem import stem
 from metnos.grimoire.trace import State
 from metnos.turn import feeling
+from metnos.turn.plan.fill_text import swallows
 from metnos.turn.plan.records import Plan
 from metnos.turn.playbook import written_for
 from metnos.turn.questions import asks, is_statement, wants_to_know
@@ -34,6 +35,7 @@ _MORE = 2  # that are told beside an answer
 # An answer has two of three of the question's words. What passes recall's floor with less, or by its meaning, is near
 # to what was asked, and more often than not about something else of the same kind.
 _SHARE = 2 / 3
+_ASKING = ("know", "known", "sapete", "sappiamo")  # *what do you know about ...*, which no memory says of itself
 _FROM = {"en": "from memory", "it": "dalla memoria"}
 _LEARNT = {"en": "learnt, {:.0f} % sure", "it": "imparato, sicuro al {:.0f} %"}
 _BY = {"en": ", said by {}", "it": ", detto da {}"}
@@ -102,7 +104,7 @@ def viewer(scratch: Scratch) -> Viewer:
 
 def _best_first(found: Recollection) -> list[Memory]:
     """What answers a question: in the order of recall, and what was learnt first only where it says more of it."""
-    asked = {stem(word) for word in found.question.words if word not in FUNCTION_WORDS}
+    asked = {stem(word) for word in found.question.words if word not in FUNCTION_WORDS and word not in _ASKING}
     facts, episodes = (
         [each for each in some if _share(each, asked) >= _SHARE and _says_something(each)]
         for some in (found.facts, found.episodes)
@@ -143,10 +145,11 @@ def _whence(memory: Memory, who: Viewer, language: str) -> str:
 
 
 def _said(memory: Memory) -> str:
-    """A memory in one line; of a turn that came to nothing, what was said and not that it came to nothing."""
+    """A memory in one line; of a turn that came to nothing or only took words down, those and not what came of it."""
     of, text = memory.of, memory.text
-    if isinstance(of, Episode) and of.payload.get("state") in _IN_VAIN:
-        text = text.partition("\n")[0]
+    request = text.partition("\n")[0]
+    if isinstance(of, Episode) and (of.payload.get("state") in _IN_VAIN or swallows(request)):
+        text = request
     text = " ".join(text.split())
     return text if len(text) <= _EACH else text[: _EACH - 1] + "…"
 
