@@ -5,7 +5,8 @@ after the last change to synt. The model is a file that llama.cpp serves over HT
 sandbox are the real ones. Nothing is signed. Executors of ours that do the same are left out of what exists, because
 here it counts what can be made; which needs they would have answered is said beside.
 
-``python -m bench.synt NAME...`` tries some needs and prints what came of each; it keeps nothing.
+What was made is left in ``build/synt/``, because green is not right: somebody has to read it.
+``python -m bench.synt NAME...`` tries some needs and prints what was asked and answered, too.
 """
 
 import sys
@@ -28,13 +29,14 @@ from metnos.core.workspace import Workspace
 from metnos.executors.verdict import Executor
 from metnos.models.chat import Chat, Prompt, Reply
 from metnos.synt import gates, likeness, trying
-from metnos.synt.draft import Made
+from metnos.synt.draft import Draft, Made
 from metnos.synt.need import Need, Way
 from metnos.synt.pipeline import Tools, Workshop
 
 PURPOSE = "needs that a real language model does not make an executor of"
 
 NEEDS = Path(__file__).parent / "scenarios" / "synt.toml"
+_KEPT = Path("build") / "synt"
 _MOST_FAILED = 40.0  # per cent of the twenty; set by the specification (twelve of twenty reach green)
 _TIMEOUT_S = 1800
 _THREADS = 2  # as many as this machine has; beside other work one is faster
@@ -104,8 +106,8 @@ def _one(opened: app.App, model: Chat, said: Mapping[str, Any], known: Sequence[
     exists = found.name if found.kinship is not likeness.Kinship.NEW else ""
     print(f"  {'green' if made.green else made.stage or 'gates':12} {seconds:6.0f} s  {said['name']}"
           f"{': ' + made.abandoned[:160] if made.abandoned else ''}", flush=True)  # fmt: skip
-    if show and made.draft:
-        print(made.draft.code, made.draft.tests, sep="\n", flush=True)
+    if made.draft:
+        _keep(said["name"], made.draft, made.green)
     return Run(said["name"], bool(said.get("more")), made, seconds, exists)
 
 
@@ -136,6 +138,14 @@ def _open(root: Path, file: Path) -> app.App:
         opened.set_setting(name, value)
     opened.close()
     return app.App.open(workspace)
+
+
+def _keep(name: str, draft: Draft, green: bool) -> None:
+    """Its files, for whoever reads them."""
+    target = _KEPT / ("green" if green else "not made") / name
+    target.mkdir(parents=True, exist_ok=True)
+    for file, content in draft.contents().items():
+        (target / file).write_bytes(content)
 
 
 def _measure(what: str, runs: Sequence[Run], limit: float | None) -> Measure:
