@@ -340,6 +340,13 @@ class TestTelling:
         assert whence.startswith("(from memory")
         assert more == []
 
+    def test_what_was_taken_back_is_no_answer(self, app: App) -> None:
+        trace = done(app, "remember that the boiler was mended in May")
+        app.undo.undo(trace.steps[0].action)
+        assert "May" not in done(app, "when was the boiler mended?").answer
+        app.undo.redo()
+        assert "May" in done(app, "when was the boiler mended?").answer
+
     @pytest.mark.parametrize("question", ["where is the spare key", "Dov'è finita la spare key?"])
     def test_what_is_remembered_is_the_answer_and_is_no_news(self, app: App, question: str) -> None:
         key = app.grimoire.add(KEY)

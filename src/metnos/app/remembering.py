@@ -203,7 +203,8 @@ class Grimoire(Mind):
     # -- recalling
 
     def reminding(self) -> Reminding:
-        return Reminding(self._advice, self._rules, partial(self.recall, count=5, facts=5), self._feel)
+        recall = partial(self.recall, count=5, facts=5)
+        return Reminding(self._advice, self._rules, recall, self._feel, self.app.undo.undone_turns)
 
     def _feel(self, steps: "Sequence[Planned]", form: str, sender: str) -> "Sequence[Warned]":
         """Which of these steps enter situations that went badly."""

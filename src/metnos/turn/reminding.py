@@ -51,6 +51,7 @@ class Reminding:
     rules: Callable[[], Sequence[Fact]]  # that the owner wrote into the playbook
     recall: Callable[[str, Viewer], Recollection]  # may load the embedder
     feel: feeling.Feel = lambda _steps, _form, _sender: ()  # situations that went badly
+    taken_back: Callable[[], Collection[str]] = tuple  # turns whose changes the owner undid: what they say is not so
 
     def steered(self, plan: Plan, scratch: Scratch) -> Plan:
         """The plan as what was learnt would have it."""
@@ -83,7 +84,7 @@ class Reminding:
         text, who = scratch.request.text, viewer(scratch)
         if not asks(text):
             return []
-        found = self.recall(text, who)
+        found = self._in_force(self.recall(text, who))
         memories = [*found.facts[:_SHOWN], *found.episodes[:_SHOWN]]
         answers = _best_first(found) if scratch.plan is not None and wants_to_know(text, scratch.slots) else []
         if scratch.plan is None or not answers:
@@ -93,6 +94,11 @@ class Reminding:
         scratch.plan = replace(scratch.plan, say=_answer(answers, who, scratch.language), wishes=())
         scratch.stop(State.TALKED)
         return []
+
+    def _in_force(self, found: Recollection) -> Recollection:
+        gone = self.taken_back() if found.episodes else ()
+        left = tuple(each for each in found.episodes if isinstance(each.of, Episode) and each.of.source not in gone)
+        return replace(found, episodes=left)
 
 
 def viewer(scratch: Scratch) -> Viewer:
