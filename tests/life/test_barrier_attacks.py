@@ -6,9 +6,9 @@ import pytest
 from life.lived import fact
 from metnos.grimoire.fact import Kind
 from metnos.life import barrier
-from metnos.life.barrier_scan import Known, by_form
+from metnos.life.barrier_scan import Known, by_form, names_file
 
-KNOWN = Known((), frozenset({"files", "read", "tables", "report", "slow", "is", "the", "size"}))
+KNOWN = Known((), frozenset({"files", "read", "tables", "report", "csv", "slow", "is", "the", "size", "manager"}))
 
 PLACES = (
     "see `/home/marco/tax` first",
@@ -28,6 +28,8 @@ PLACES = (
     "10.0.0.7 answers slowly",
     "nas.lan answers slowly",
     "https://nas.local:8443/ answers slowly",
+    "203.0.113.77 answers slowly",
+    "0a:1b:2c:3d:4e:5f drops off",
 )
 REACHED = (
     "call 555-123-4567 instead",
@@ -53,6 +55,10 @@ SECRETS = (
     "the password hunter2 opens it",
     "pwd=hunter2 opens it",
     "the pin is 4821",
+    "the wifi password zorblatquim opens it",
+    "la parola d'ordine è zorblat",
+    "the vpn key is hunter2!x",
+    "il codice: 48-29-13",
     "PIN: 4821",
     "key 9f86d081884c7d659a2feaa0c55ad015 opens it",
     "key 123e4567-e89b-42d3-a456-426614174000 opens it",
@@ -62,6 +68,7 @@ HARMLESS = (
     "Pages under https://example.com/home/index answer slowly.",
     "On 2026-11-17 at 04:00 nothing answered.",
     "1024 / 1024 / 1024 is no telephone, and 10 000 rows are none.",
+    "A password manager is slow.",
     "Passwords are asked for twice; a pin is asked for once.",
     "Version 1.20.333 of it works, and so does 10.1.2.",
     "http://127.0.0.1:8080/ and threading.local() are everybody's.",
@@ -106,6 +113,51 @@ def test_two_words_in_the_place_of_an_executor_are_no_executor() -> None:
 
 def test_a_name_of_a_file_that_says_nothing_of_anybody() -> None:
     assert barrier.crossing(fact(1, Kind.INSIGHT, "Reading report.csv is slow."), KNOWN).fact is not None
+
+
+WORDS = (
+    "Zorblat Quimby gets late payments in Dunwich.",
+    "Rent of 1250EUR goes out first.",
+    "The clinic visit of 2026-03-14 moved.",
+    "Files at the bank are slow.",
+    "files of Report are slow",  # a word of ours, but here it is a name
+)
+
+
+@pytest.mark.parametrize("text", WORDS)
+@pytest.mark.parametrize("kind", [Kind.INSIGHT, Kind.HEURISTIC, Kind.LINK, Kind.PATTERN])
+def test_somebodys_own_words_however_few(text: str, kind: Kind) -> None:
+    """A language model tells what it learnt in the words of what it read, and of five words four may be its own."""
+    found = barrier.crossing(fact(1, kind, text, data={"strategy": "x"}), KNOWN)
+    assert (found.fact, found.reason) == (None, "it is told in words of somebody's own")
+    assert barrier.crossing(fact(1, kind, text, data={"strategy": "x"}), KNOWN, released=True).fact is not None
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_a_warning_in_somebodys_own_words_crosses_bare(text: str) -> None:
+    found = barrier.crossing(fact(1, Kind.WARNING, text), KNOWN).fact
+    assert found is not None
+    assert found.text == "Something that was done with files went badly."
+
+
+def test_a_cause_in_somebodys_own_words() -> None:
+    data = {"cause": "lawyer Quimby calls", "effect": "payment to Dunwich stops"}
+    assert barrier.crossing(fact(1, Kind.CAUSAL, "x", data=data), KNOWN).fact is None
+
+
+def test_an_argument_that_somebody_named() -> None:
+    data = {"executor": "read_tables", "error": "not_found", "when": {"args": {"aunt_carla": 1}}}
+    found = barrier.crossing(fact(1, Kind.ANTI, "x", data=data), KNOWN).fact
+    assert "carla" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "text", ["." * 200_000, "a." * 100_000, "a" * 200_000, "a-" * 100_000, "1 " * 100_000, "@" * 200_000]
+)
+def test_a_long_text_is_read_through_once(text: str) -> None:
+    """Whoever reads it again from each of its characters does not come to an end here."""
+    assert isinstance(by_form(text, KNOWN), str)
+    assert isinstance(names_file(text, KNOWN), str)
 
 
 @pytest.mark.parametrize(

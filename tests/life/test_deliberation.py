@@ -1,5 +1,6 @@
 """Deliberation: what hangs on events, in the light of what is known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from grimoire.facts_made import fact
 from life.watching import Watching
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ModelError
-from metnos.grimoire.episode import Scope
+from metnos.grimoire.episode import Provenance, Scope
 from metnos.grimoire.fact import Kind
 from metnos.life import deliberation
 from metnos.life.deliberation import Deliberated, Deliberation, Ponder, Thought
@@ -129,3 +130,15 @@ def test_the_owner_hears_of_what_matters_most_first(mind: Watching) -> None:
     thoughts = think(mind, lambda thought: 0.95 if thought.episode.id == key else 0.85).thoughts
     assert [each.importance for each in deliberation.told(thoughts)] == [0.95, 0.85]
     assert deliberation.told(think(mind).thoughts) == []
+
+
+def test_what_somebody_else_expected_is_not_scored(mind: Watching) -> None:
+    """A testament with absurd baselines would end its heir by them."""
+    for number in range(30):
+        mind.sees("transfer", 1.0 + number % 3 / 10)
+    think(mind)
+    mind.consolidate(60.0)
+    for each in mind.facts.find(kinds=(Kind.BASELINE,)):
+        mind.facts.put(replace(each, provenance=Provenance.TESTAMENT))
+    mind.sees("transfer", 50.0)
+    assert think(mind).foretold == {}

@@ -13,7 +13,18 @@ from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Decay, Kind
 from metnos.life import testament_file
 from metnos.life.cause import Cause
-from metnos.life.testament import PURPOSE, Ancestor, Bone, Category, Entry, Left, Link, Opened, Testament
+from metnos.life.testament import (
+    MOST_ANCESTORS,
+    PURPOSE,
+    Ancestor,
+    Bone,
+    Category,
+    Entry,
+    Left,
+    Link,
+    Opened,
+    Testament,
+)
 
 BORN = datetime(2026, 1, 1, tzinfo=UTC)
 DIED = BORN + timedelta(days=300)
@@ -79,8 +90,8 @@ def a_testament(**changes: Any) -> Testament:
 
 def of_generation(generation: int, **changes: Any) -> Testament:
     """One with as many ancestors as it must have."""
-    keys = [sha256_hex(f"ancestor {number}".encode()) for number in range(generation)]
-    before = tuple(Ancestor(keys[number], "cd" * 32, number) for number in reversed(range(generation)))
+    known = reversed(range(max(0, generation - MOST_ANCESTORS), generation))
+    before = tuple(Ancestor(sha256_hex(f"ancestor {number}".encode()), "cd" * 32, number) for number in known)
     return a_testament(generation=generation, ancestors=before, **changes)
 
 

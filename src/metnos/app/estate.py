@@ -21,12 +21,15 @@ from metnos.core.clock import from_text
 from metnos.core.errors import MetnosError, UsageError
 from metnos.core.workspace import LONG_MEMORY
 from metnos.executors import vocabulary
+from metnos.executors.outcome import KINDS
 from metnos.executors.signature import Origin
 from metnos.fastpath.canonical import canonical
 from metnos.grimoire import fact_rules
 from metnos.grimoire.episode import Episode, Scope
 from metnos.grimoire.episodes import ANY
 from metnos.grimoire.fact import Fact
+from metnos.grimoire.question import FUNCTION_WORDS
+from metnos.grimoire.stem import stem
 from metnos.grimoire.strings import strings
 from metnos.law import audit_line, audit_log
 from metnos.life import inheritance_rules, profile
@@ -47,12 +50,17 @@ _NOTE = 1 << 20  # characters of one note
 _OURS = (Scope.AGENT, Scope.SHARED)
 # Words of the sentences that Metnos itself makes, and small words of both languages.
 _HOUSE = (
-    "a about after again all always an and any are as ask at bad be because before both but by call can cause causes"
-    " code does each early error fails failed few find first follows for form from get give go good has have how if in"
-    " instead is it keep keeps known large last later less like little lives long made make may more most much never"
-    " new no not nothing of often old on once one only or other out over own page pages request requests right same"
-    " seconds should slow small some something take takes than that the then there they this times to too two under"
-    " until up usually value values very warning warnings was went what when which with without work works wrong"
+    "a about above after again all always an and answer answers any are as ask at bad be because before below best"
+    " better both but by call can cause causes check code different does each early easy empty end enough error every"
+    " failed fails fast faster few find first follows for form found from full get give go good hard hardly has have"
+    " help high how however if in instead is it item items keep keeps kind known large last later least less like"
+    " list little lives long longer low made make many may more most much must name names near need never new next no"
+    " not nothing number numbers of often old on once one only open or order other out over own page pages part parts"
+    " question questions quick rather ready reason request requests result results retry right rule rules safe same"
+    " seconds several should simple size slow slower small some something sooner sort start step steps still stop"
+    " sure take takes task tasks than that the then there they thing things this timeout times to together too tool"
+    " tools true try turn turns twice two under until up use useful usually value values very wait warning warnings"
+    " was way ways went what when which while whole with without work works wrong yes"
     " al alla che chi come con da dei del della di dopo e ed gli i il in la le lo ma nel nella non o per piu prima"
     " quando se si su un una"
 )
@@ -248,9 +256,10 @@ def common_words(app: "App") -> frozenset[str]:
     for executor in app.catalog.usable():
         if executor.origin is Origin.BUILTIN:
             phrases.update((executor.name, *executor.manifest.args.get("properties", {})))
-    phrases.update(_of_pack(app))
+    phrases.update((*KINDS, *_of_pack(app)))
     said = {word for phrase in phrases for word in words(phrase.replace("_", " "))}
-    return frozenset(said | {word for each in said for word in words(canonical(each, ()))})
+    said |= {word for each in said for word in words(canonical(each, ()))}
+    return frozenset(said | FUNCTION_WORDS | set(map(stem, said)))
 
 
 def _of_pack(app: "App") -> Iterable[str]:

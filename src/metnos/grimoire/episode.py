@@ -29,6 +29,10 @@ class Scope(StrEnum):
     SESSION = "session"  # only the conversation that it belongs to
     SHARED = "shared"  # everybody
 
+    def hears(self, other: "Scope") -> bool:
+        """Whether both have the same listeners: the agent's own work is the owner's to know."""
+        return self is other or {self, other} == {Scope.OWNER, Scope.AGENT}
+
 
 class Verdict(StrEnum):
     """What the quality gate said. Only what is verified consolidates."""

@@ -82,7 +82,7 @@ def similarity(one: Fact, other: Fact, cosine: float | None) -> float:
 
 def is_same(one: Fact, other: Fact, cosine: float | None, likeness: Likeness = LIKENESS) -> bool:
     """Whether both say one thing, so that one is enough."""
-    if one.kind is not other.kind or one.domain != other.domain or one.scope is not other.scope:
+    if one.kind is not other.kind or one.domain != other.domain or not one.scope.hears(other.scope):
         return False
     if one.sender != other.sender:
         return False  # what two people say is twice said, and not once with more weight

@@ -212,10 +212,13 @@ def _merge(
             episode_count=max(known.episode_count, len(known.sources)) + len(new),
         )
         merged = _earned(merged, candidate)
-    fresh = known.kind is Kind.BASELINE and bool(new)  # the newest estimate of what is measured
+    # The newest estimate of what is measured; and what was only inherited or dreamt counts from here on as it was seen,
+    # with nothing in it that nobody here saw.
+    fresh = bool(new) and (known.kind is Kind.BASELINE or merged.provenance is not known.provenance)
     if fresh:
         came = {name: known.data[name] for name in (admission.CAME_BY,) if name in known.data}
-        merged = replace(merged, text=candidate.text, value=candidate.value, data={**candidate.data, **came})
+        seen = replace(merged, text=candidate.text, value=candidate.value, scope=candidate.scope)
+        merged = replace(seen, data={**candidate.data, **came})
     facts.put(merged, vector if fresh else None, space if fresh else None, tx)
     settled = _balanced(facts, tx, merged) if new else merged
     return Admitted(Outcome.MERGED, f"known already; {len(new)} new episodes" if new else "known already", settled)

@@ -119,7 +119,7 @@ class Learning:
         return {
             str(fact.data["metric"]): baseline
             for fact in known
-            if (fact.scope.value, fact.sender) == who and (baseline := baseline_of(fact)) is not None
+            if fact.scope.hears(Scope(who[0])) and fact.sender == who[1] and (baseline := baseline_of(fact)) is not None
         }
 
     def _made(self, candidates: Sequence[Candidate], episodes: Sequence[Episode]) -> list[Found]:

@@ -6,6 +6,8 @@ nothing of anybody, or nobody said it (the agent's own observations). What is ab
 or belongs to one conversation does not cross at all unless the owner releases it. Fast paths and unfinished thoughts
 have no form here that could cross.
 
+Of somebody's life nothing crosses but in words that this house itself is made of, and none that is spelt as a name.
+
 Rules: anti-knowledge always crosses, if need be as nothing but the executor and the error: a warning without its
 circumstances is still one. Everything else that cannot be told cleanly stays behind, with a reason. The same fact and
 the same workspace give the same words. Does not guarantee anything by itself: `barrier_scan` looks at the outcome.
@@ -33,16 +35,22 @@ from metnos.life.testament_rules import ANTI
 SOMETHING = '"something"'
 _QUOTE = re.compile(r'"([^"]*)"')
 _EXACT = re.compile(
-    r"(?P<before>\b(?:at|above|below|over|under|than|threshold|exactly)\s+|[<>=≥≤]\s*|(?<![\w.-]))(?P<number>\d+(?:\.\d+)?)"
-    r"(?![\w.-]*\w)"
+    r"(?P<before>\b(?:at|above|below|over|under|than|threshold|exactly)\s+|[<>=≥≤]\s*)?(?<![\w.,])(?<![^\W\d_]-)"
+    r"(?P<number>[+\N{MINUS SIGN}-]?\d(?:[\d.,]*\d)?)(?P<unit>[^\W\d_]{0,5})(?!\w)"
 )
+_DAY = re.compile(r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b")
+_SIGNS = "+-\N{MINUS SIGN}"
+_ENGLISH = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?")
+_ITALIAN = re.compile(r"(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d+))?")
 _LARGEST = 1e300  # beyond it no number can be rounded, and none means anything
+_LEGIBLE = 1e12  # below it a number is read more easily in full
 _LONG = 4  # digits of a whole number that is a parameter wherever it stands: shorter ones are codes and counts
 _ERROR = re.compile(r"[a-z][a-z_ ]{0,40}")
 _NAMES = 40  # characters of an argument's name
 _KEPT = ("cause", "effect", "strategy", "executor", "metric", "error", "pattern")  # data that says what it is about
 _WRONG = (bloodstain.DISLIKED, bloodstain.UNDONE, bloodstain.BADLY)
 _FAILED = re.compile(r"it failed with [a-z_]{1,40}(, after something that cannot be taken back)?")
+_FORMED = ("when", "conditions", "mean")  # data of sentences that are made here, of parts that were looked at
 _TEXT = 1000
 _NOBODYS = (Scope.AGENT, Scope.SHARED)  # what the agent saw by itself, and what everybody may know
 
@@ -65,19 +73,16 @@ def crossing(fact: Fact, known: Known, released: bool = False) -> Crossing:
         if fact.provenance is Provenance.OWNER or HABIT in fact.tags:
             return Crossing(None, "it is the owner's own, and was not released")
     told = _told(fact, known)
-    if isinstance(told, str):
-        return Crossing(bare(fact, known)) if fact.kind in ANTI else Crossing(None, told)
-    if needs_consent(replace(told, provenance=Provenance.SELF)) or is_strangers(fact):
-        return Crossing(bare(fact, known)) if fact.kind in ANTI else Crossing(None, "it speaks of people")
-    if file := next(filter(None, (barrier_scan.names_file(text, known) for text in _said(told))), ""):
-        return Crossing(bare(fact, known)) if fact.kind in ANTI else Crossing(None, file)
-    found = _cleared(fact, told, known)
+    wrong = told if isinstance(told, str) else _tells(fact, told, known)
+    found = Crossing(None, wrong) if wrong or isinstance(told, str) else _cleared(fact, told, known)
+    if found.fact is not None and not _is_nobodys(fact, found.fact, known):
+        found = Crossing(None, "it is told in words of somebody's own")
     return found if found.fact is not None or fact.kind not in ANTI else Crossing(bare(fact, known))
 
 
 def bare(fact: Fact, known: Known) -> Fact:
     """Anti-knowledge with nothing left of its circumstances: which executor, and which error."""
-    executor, error = _executor(fact.data.get("executor")), _error(fact.data.get("error"))
+    executor, error = _executor(fact.data.get("executor")), _error(fact.data.get("error"), known)
     domain = _domain(fact, known) or "something"
     text = f"{executor} fails with {error}." if executor else f"Something that was done with {domain} went badly."
     data = {"warning": text} | ({"executor": executor, "error": error} if executor else {})
@@ -92,6 +97,22 @@ def bare(fact: Fact, known: Known) -> Fact:
         sources=(),
         sender="owner",
     )
+
+
+def _tells(fact: Fact, told: Fact, known: Known) -> str:
+    """Of whom or of what it would tell; empty if of nobody and nothing."""
+    if needs_consent(replace(told, provenance=Provenance.SELF)) or is_strangers(fact):
+        return "it speaks of people"
+    return next(filter(None, (barrier_scan.names_file(text, known) for text in _said(told))), "")
+
+
+def _is_nobodys(fact: Fact, told: Fact, known: Known) -> bool:
+    """Whether the words are the house's own: it made the sentence, or there is no other word in it.
+
+    What a language model learnt of somebody's life is in the words of that life.
+    """
+    formed = fact.scope in _NOBODYS or any(name in told.data for name in _FORMED)
+    return formed or all(map(known.says_nothing, _said(told)))
 
 
 def _cleared(fact: Fact, told: Fact, known: Known) -> Crossing:
@@ -128,7 +149,7 @@ def _told(fact: Fact, known: Known) -> Fact | str:
 
 def _anti(fact: Fact, known: Known) -> Fact | str:
     data, when = fact.data, fact.data.get("when")
-    executor, error = _executor(data.get("executor")), _error(data.get("error"))
+    executor, error = _executor(data.get("executor")), _error(data.get("error"), known)
     if not executor and data.get("executor"):
         return bare(fact, known)  # it was made by a form, of words that are none of ours
     if not executor or not isinstance(when, Mapping):
@@ -137,7 +158,7 @@ def _anti(fact: Fact, known: Known) -> Fact | str:
     kept: dict[str, Any] = {}
     if isinstance(form, str) and form and known.all_common(form):
         on, kept = f"requests of the form {quoted(form)}", {"canonical": form}
-    elif names := _arguments(when.get("args")):
+    elif names := _arguments(when.get("args"), known):
         on, kept = f"some {' and '.join(names)}", {"arguments": names}
     else:
         return bare(fact, known)
@@ -186,7 +207,7 @@ def _procedure(fact: Fact, known: Known) -> Fact | str:
     if not isinstance(form, str) or not executor or not known.all_common(form):
         return "it is about requests in the owner's own words"
     other = _executor(instead.get("executor")) if isinstance(instead, Mapping) else ""
-    names = _arguments(prefer.get("args"))
+    names = _arguments(prefer.get("args"), known)
     text = f"For requests of the form {quoted(form)}: {executor}"
     text += f", not {other}" if other and other != executor else ""
     text += f"; find out once what {' and '.join(names)} should be, and keep to it." if names else "."
@@ -218,14 +239,12 @@ def _causal(fact: Fact, known: Known) -> Fact | str:
 
 def _free(fact: Fact, known: Known) -> Fact | str:
     """Words that nobody here made from a form: insights, warnings, links that were written down."""
-    text, subject = (_blurred(each, known) for each in (fact.text, fact.subject))
+    text, subject, value = (_blurred(each, known) for each in (fact.text, fact.subject, fact.value))
     if SOMETHING in (text + subject) and fact.kind not in ANTI:
         return "it quotes what was said here"
     data = {name: each for name, each in _plain(fact.data).items() if _executor(each) or known.all_common(each)}
     data |= {"warning": text} if fact.kind in ANTI else {}
-    return replace(
-        fact, text=text[:_TEXT], subject=subject[:_TEXT], value=_blurred(fact.value, known), data=data, tags=()
-    )
+    return replace(fact, text=text[:_TEXT], subject=subject[:_TEXT], value=value[:_TEXT], data=data, tags=())
 
 
 # -- small things
@@ -242,25 +261,36 @@ def coarse(number: float) -> float:
 def _blurred(text: str, known: Known) -> str:
     """Without exact numbers, and without what was quoted from somebody."""
     plain = _QUOTE.sub(lambda found: found[0] if known.all_common(found[1]) else SOMETHING, text)
-    return _EXACT.sub(_about, plain)
+    return _EXACT.sub(_about, _DAY.sub("some day", plain))
 
 
 def _about(found: re.Match[str]) -> str:
-    before, number = found["before"], found["number"]
-    if not before and "." not in number and len(number) < _LONG:
+    before, number, unit = found["before"] or "", found["number"], found["unit"]
+    exact = _amount(number)
+    if exact is None or (not before and number.isdigit() and len(number) < _LONG):
         return found[0]
-    rounded = figure(coarse(float(number)))
-    return found[0] if rounded == number else f"{before}about {rounded}"
+    rounded = f"{coarse(exact):.0f}" if 1 <= abs(exact) < _LEGIBLE else figure(coarse(exact))
+    return found[0] if rounded == number else f"{before}about {rounded}{unit}"
+
+
+def _amount(number: str) -> float | None:
+    """What somebody wrote, with the signs of either language; nothing for what is no one number, such as a version."""
+    found = _ENGLISH.fullmatch(number.lstrip(_SIGNS)) or _ITALIAN.fullmatch(number.lstrip(_SIGNS))
+    if found is None:
+        return None
+    amount = float(f"{re.sub('[.,]', '', found[1])}.{found[2] or 0}")
+    return -amount if number[0] in _SIGNS[1:] else amount
 
 
 def _may_quote(text: str, known: Known) -> bool:
     return all(known.all_common(each) for each in _QUOTE.findall(text))
 
 
-def _arguments(args: Any) -> list[str]:
-    """The names of arguments, without what they were."""
+def _arguments(args: Any, known: Known) -> list[str]:
+    """The names of arguments, without what they were. An executor made here may have some in words of its owner's."""
     names = [str(name) for name in args] if isinstance(args, Mapping) else []
-    return sorted(name for name in names if re.fullmatch(r"[a-z][a-z0-9_]*", name) and len(name) <= _NAMES)[:8]
+    fit = (name for name in names if re.fullmatch(r"[a-z][a-z0-9_]*", name) and len(name) <= _NAMES)
+    return sorted(filter(known.all_common, fit))[:8]
 
 
 def _often(data: Mapping[str, Any]) -> str:
@@ -278,8 +308,8 @@ def _executor(value: Any) -> str:
     return value if isinstance(value, str) and vocabulary.is_known(value) else ""
 
 
-def _error(value: Any) -> str:
-    return value if isinstance(value, str) and _ERROR.fullmatch(value) else "failed"
+def _error(value: Any, known: Known) -> str:
+    return value if isinstance(value, str) and _ERROR.fullmatch(value) and known.all_common(value) else "failed"
 
 
 def _domain(fact: Fact, known: Known) -> str:

@@ -22,21 +22,25 @@ _SECRET = re.compile(
     | \beyJ[\w-]{{8,}}\.[\w-]{{8,}}\.[\w-]{{8,}} | \b\d{{8,10}}:AA[\w-]{{30,}}
     | (?:https?|ftp|postgres(?:ql)?|mysql|redis|amqp)://[^\s/:@]+:[^\s/@]+@
     | (?i:\b(?:password|passwd|pwd|passphrase|secret|api[_\ -]?key|access[_\ -]?token|bearer){_SAYS}\S{{4,}})
-    | (?i:\b(?:password|passphrase)\s+(?=\S*\d)\S{{4,}}) | (?i:\bpin(?:\s+code)?(?:{_SAYS}|\s+)\d{{4,8}}\b)""",
+    | (?i:\b(?:parola\ d.ordine|parola\ chiave|passcode){_SAYS}\S{{4,}})
+    | (?i:\b(?:key|code|chiave|codice){_SAYS}(?=\S*\d)[^\s.,;]{{4,}})
+    | (?i:\b(?:password|passphrase|parola\ d.ordine)\s+(?=\S*\d)\S{{4,}})
+    | (?i:\bpin(?:\s+code)?(?:{_SAYS}|\s+)\d{{4,8}}\b)""",
     re.VERBOSE,
 )
+_PASSWORD = re.compile(rf"\b(?:password|passwd|passphrase|parola d.ordine)(?:{_SAYS}|\s+)([^\W_]{{4,}})", re.IGNORECASE)
 _PLACE = re.compile(
     r"""(?<![\w.]) (?: ~[\w.-]*/ | file:/ | /+(?:home|users|volumes|volume\d+|root|media|mnt|srv|run|tmp|var|etc|opt)/
     | [a-z]:(?:\\|/(?!/)) | \\\\ | \$\{?home\b | %\w+%\\ | (?:smb|nfs|afp|cifs|sftp|ssh):// ) \S""",
     re.VERBOSE | re.IGNORECASE,
 )
-_AT_HOME = re.compile(  # a machine of the house
-    r"(?<![\w.])(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?![\w.]*\d)"
-    r"|\b[\w-]+\.(?:lan|home\.arpa|(?:local|internal)(?=[:/]))(?!\w)",
+_MACHINE = re.compile(  # by its number, or its name in a house
+    r"(?<![\w.@])(?!127\.)\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)|\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"
+    r"|(?<![\w-])[\w-]+\.(?:lan|home\.arpa|(?:local|internal)(?=[:/]))(?!\w)",
     re.IGNORECASE,
 )
 _MAIL = re.compile(
-    r"[\w.+-]+(?:@|\s?[(\[](?:at|chiocciola)[)\]]\s?)(?:localhost\b|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+\.[a-z]{2,})",
+    r"(?<![\w.+-])[\w.+-]+(?:@|\s?[(\[](?:at|chiocciola)[)\]]\s?)(?:localhost\b|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+\.[a-z]{2,})",
     re.IGNORECASE,
 )
 _ACCOUNT = re.compile(
@@ -54,8 +58,10 @@ _GROUPS = re.compile(r"(?<![\w./:-])\(?\d+(?:(?:\) ?| ?\(|[ -])\d+)+(?![\w.:]*\d
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _GROUPED = range(9, 20)  # digits of telephones, cards and insurances
 _CARD = re.compile(r"(?<![\w.])\d{13,19}(?![\w.]*\d)")
+_STEM = re.compile(r"[^\s\"'`<>|,;:()\[\]/\\]+$")
+_LONGEST = 80  # characters of a file's name that are looked at, so that a long text costs no more than its length
 _FILE = re.compile(
-    r"([^\s\"'`<>|,;:()\[\]/\\]+)\.(?:pdf|docx?|odt|rtf|txt|md|xlsx?|ods|csv|tsv|pptx?|odp|jpe?g|png|gif|heic|webp|svg"
+    r"\.(?:pdf|docx?|odt|rtf|txt|md|xlsx?|ods|csv|tsv|pptx?|odp|jpe?g|png|gif|heic|webp|svg"
     r"|tiff?|mp[34]|m4a|wav|flac|mov|avi|mkv|zip|gz|tar|7z|rar|eml|msg|ics|vcf|json|xml|html?|epub|sqlite|db|bak|p7m"
     r"|pem|key|kdbx)\b",
     re.IGNORECASE,
@@ -72,7 +78,7 @@ def is_secret(text: str) -> bool:
 
 
 def is_place(text: str) -> bool:
-    return _PLACE.search(text) is not None or _AT_HOME.search(text) is not None
+    return _PLACE.search(text) is not None or _MACHINE.search(text) is not None
 
 
 def reaches(text: str) -> bool:
@@ -87,7 +93,13 @@ def reaches(text: str) -> bool:
 
 def stems(text: str) -> list[str]:
     """The names of files in it, without what comes after the dot."""
-    return _FILE.findall(text)
+    before = (text[max(0, each.start() - _LONGEST) : each.start()] for each in _FILE.finditer(text))
+    return [found[0] for each in before if (found := _STEM.search(each))]
+
+
+def secret_words(text: str) -> list[str]:
+    """What stands where a password would, after the word for it."""
+    return [each.casefold() for each in _PASSWORD.findall(text)]
 
 
 def _is_chance(token: str) -> bool:

@@ -14,11 +14,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from metnos.grimoire.consent import about_people
+from metnos.grimoire.stem import stem
 from metnos.life import barrier_forms
 
 RUN = 5  # words: shorter runs are common coin, and longer ones let half a sentence through
 _SHORTEST = 8  # characters of a secret that can be told from a word
 _WORD = re.compile(r"[^\W_]+")
+_INNER = re.compile(r"""(?<=[^\s.!?:"'(])[ \t"'(]+([^\W\d_]+)""")  # a word inside of a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,20 @@ class Known:
         """Whether every word of it says nothing of anybody. Kinds of particulars in angle brackets are none."""
         return all(map(self.is_common, words(re.sub(r"<[a-z]+>", " ", text))))
 
+    def says_nothing(self, text: str) -> bool:
+        """Whether a sentence says nothing of anybody: every word is common in some form, and none is spelt as a name."""
+        if self.common is None:
+            return True
+        plain = re.sub(r"<[a-z]+>", " ", text)
+        return not _has_name(plain) and all(self.is_common(each) or stem(each) in self.common for each in words(plain))
+
     def is_common(self, word: str) -> bool:
         return self.common is None or word in self.common or word.isdigit()
+
+
+def _has_name(text: str) -> bool:
+    """Whether a word has a capital though no sentence begins with it."""
+    return any(word.istitle() and len(word) > 1 for word in _INNER.findall(text))
 
 
 def words(text: str) -> list[str]:
@@ -48,7 +62,8 @@ def by_form(text: str, known: Known) -> str:
     if any(len(secret) >= _SHORTEST and secret in text for secret in known.secrets):
         return "it holds a secret of this workspace"
     seen = barrier_forms.folded(text)
-    if barrier_forms.is_secret(seen):
+    told = barrier_forms.secret_words(seen) if known.common is not None else ()
+    if barrier_forms.is_secret(seen) or not all(map(known.is_common, told)):
         return "it holds what looks like a key or a password"
     if barrier_forms.is_place(seen):
         return "it names a place on this machine"

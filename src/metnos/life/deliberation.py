@@ -26,6 +26,7 @@ from metnos.life.deliberation_rules import RULES, ThinkRules
 from metnos.life.event import KIND
 from metnos.life.fitness_rules import Foretold
 from metnos.life.heartbeat import Places
+from metnos.life.inheritance_rules import OWN
 
 SOURCE = "deliberation"  # the place in the episodes
 _MOST = 500  # episodes that one deliberation looks at: more than the captures between two bring
@@ -133,6 +134,8 @@ class Deliberation:
         known, found = self._known(episode).baselines, list[Foretold]()
         for number, (name, value) in enumerate(self._mind.pack().measured(episode), start=1):
             fact = known.get(name)
+            if fact is not None and fact.provenance not in OWN:
+                continue  # nothing inherited steers, and nobody may die of what somebody else expected
             usual = baseline_of(fact) if fact else None
             hit = deliberation_rules.came_true(value, usual, self._rules) if usual else None
             if fact is not None and hit is not None:

@@ -18,13 +18,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock
 from metnos.core.errors import TestamentError
 from metnos.grimoire import admission, fact_rules
 from metnos.grimoire.appraisal import IMPORTANCE
-from metnos.grimoire.episode import Episode, Provenance, Verdict
+from metnos.grimoire.episode import Episode, Provenance, Scope, Verdict
 from metnos.grimoire.episodes import Episodes
 from metnos.grimoire.fact import Decay, Fact, Kind
 from metnos.grimoire.facts import Facts
@@ -33,12 +34,15 @@ from metnos.life import inheritance_rules as rules
 from metnos.life.inheritance_rules import InheritanceRules
 from metnos.life.lineage import Lineage, State
 from metnos.life.testament import Entry, Left, Opened
+from metnos.life.testament_lines import GENERATIONS
 
 GATE = replace(admission.RULES, doubt=0.0, warning_novelty=0.0)
 SOURCE = "testament"  # the beginning of an inherited episode's source
 OWNERS = "owner"  # the tag of what the predecessor knew from its owner's mouth: it needs the owner's word again
 _EVIDENCE = 20  # episodes of another life that count: as many make a fact fade three times slower, and no more may
 _OURS = frozenset({"supersedes", "fact", admission.CAME_BY})  # names of data that would speak of facts of this memory
+_STEPS = frozenset({"prefer", "instead_of"})
+_WHEN = ("canonical", "arguments")
 _STATES = {
     Outcome.ADMITTED: State.TAKEN,
     Outcome.DOUBTED: State.DOUBTED,
@@ -176,13 +180,24 @@ def candidate(entry: Entry, opened: Opened, now: datetime) -> Fact:
         applied=now,
         subject=entry.subject,
         value=entry.value,
-        data={name: value for name, value in entry.data.items() if name not in _OURS},
+        data=_lesson(entry.data),
         episode_count=min(entry.episode_count, _EVIDENCE),
         generation=rules.age(entry.provenance, entry.generation),
         pad=entry.pad,
         bloodstain=entry.bloodstain,
         tags=tuple(dict.fromkeys((*entry.tags, OWNERS))) if told else entry.tags,
+        scope=Scope.OWNER if told else Scope.AGENT,  # nobody of this house said it
     )
+
+
+def _lesson(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What an entry knows, without what no honest one says: values of arguments, which are of the life that ended."""
+    found = {name: value for name, value in data.items() if name not in _OURS}
+    for name in _STEPS & found.keys():
+        found[name] = {**each, "args": {}} if isinstance(each := found[name], Mapping) and each else {}
+    if isinstance(when := found.get("when"), Mapping):
+        found["when"] = {name: value for name, value in when.items() if name in _WHEN}
+    return found
 
 
 def _believed(entry: Entry, admitted: Admitted, numbers: InheritanceRules) -> float:
@@ -257,6 +272,10 @@ def refuse_unfit(opened: Opened, own: str, now: datetime) -> None:
         )
     if len(set(line)) < len(line):
         raise TestamentError("the testament's line of ancestors leads back to itself: it was forged")
+    if testament.generation >= GENERATIONS:
+        raise TestamentError(f"the testament counts {testament.generation} lives before its own: it was forged")
+    if any(each.provenance is Provenance.DREAM for each in testament.entries):
+        raise TestamentError("the testament holds dreams, which nobody hands on: it was forged")
     if testament.died > now + _CLOCKS:
         raise TestamentError(
             "whoever left this testament dies in the future",
