@@ -222,6 +222,7 @@ class TestForReal:
         waits = metnos("ask", "move ~/box/a.pdf to ~/shelf")
         assert (waits.code, (home / "box/a.pdf").exists()) == (3, True)
         item = waits.err.split()[-1]
+        assert "box/a.pdf" in metnos("inbox").out  # which file, and not only which executor
         assert metnos("inbox", "approve", item).code == 0
         assert (home / "shelf/a.pdf").exists()
 

@@ -43,6 +43,9 @@ class TestTalking:
         talk.type(f"one\\\rtwo{ALT_ENTER}three\r").wait_for("You said: 'one\\ntwo\\nthree'")
         assert talk.wait_for(">").type("/quit\r").end() == 0
 
+    def test_who_types_quit_is_let_out(self, talk: Program) -> None:
+        assert talk.wait_for(">").type("quit\r").end() == 0
+
     def test_what_is_pasted_is_one_request(self, talk: Program) -> None:
         talk.type("\x1b[200~one\ntwo\x1b[201~").type("\r").wait_for("You said: 'one\\ntwo'")
         assert leave(talk) == 0

@@ -78,7 +78,9 @@ def test_more_money_is_seen_at_once_and_counts_with_the_next_turn(app: App, say:
 def test_a_retired_one_says_so(app: App, say: Say, tmp_path: Path) -> None:
     lived(app, 2)
     assert say("life", "retire", "--yes", "--to", str(tmp_path / "last.testament")).code == 0
-    assert f"It left a testament: {tmp_path}/last.testament" in say("life", "status").out
+    ran = say("life", "status")
+    assert ran.out.startswith("Retired  vitality")
+    assert f"It left a testament: {tmp_path}/last.testament" in ran.out
 
 
 def test_json_and_a_drawing(app: App, say: Say, tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ _HELP = (
 )
 _WIDTH = max(len(name) for name, _ in _HELP) + 2
 _ELSEWHERE = frozenset({"ask", "serve", "completion"})  # they make no sense inside a chat
+# What people type without a stroke, and can mean nothing else.
+_MEANT = {"quit": "/quit", "exit": "/quit", "esci": "/quit", "undo": "/undo", "annulla": "/undo"}
 _COMMAND = re.compile(r"/([a-z]*)(?:\s+(.*))?", re.DOTALL)
 _HISTORY_BYTES = 1 << 20  # more of the past than anybody scrolls back to
 _POLL_S = 20.0  # how often an idle prompt looks whether there is something to tell
@@ -79,6 +81,7 @@ class Conversation:
                 return False
             except KeyboardInterrupt:
                 continue
+            text = _MEANT.get(text.casefold(), text)
             if text in ("/new", "/quit"):
                 return text == "/new"
             if text:

@@ -22,9 +22,12 @@ _INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "execu
              "above", "whole")  # fmt: skip
 
 
-@click.group()
-def inbox() -> None:
-    """Answer what Metnos asks before it acts."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def inbox(context: click.Context) -> None:
+    """Answer what Metnos asks before it acts. Alone, it lists what waits."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_, everything=False, as_json=False)
 
 
 @inbox.command(name="list")
@@ -38,7 +41,7 @@ def list_(choice: Choice, everything: bool, as_json: bool) -> None:
     if as_json:
         print_json([_data(item) for item in items])
     elif items:
-        rows = [(short(item.id), item.state, item.kind, _progress(item), _until(item), item.title) for item in items]
+        rows = [(short(item.id), item.state, item.kind, _progress(item), _until(item), _asks(item)) for item in items]
         print_table(("id", "state", "kind", "yes", "until", "question"), rows, drop=("kind", "yes", "until", "state"))
     else:
         click.echo("Nothing waits for you.")
@@ -209,6 +212,13 @@ def _data(item: Item) -> dict[str, Any]:
 
 def _progress(item: Item) -> str:
     return f"{item.yes_count} of {item.needs_yes}"
+
+
+def _asks(item: Item) -> str:
+    """What it is about: of an act what it would change first, because the same executor asks for many."""
+    name, first = item.body.get("executor"), next(iter(item.body.get("preview") or ()), "")
+    more = len(item.body.get("effects") or ()) - 1
+    return f"{name}: {first}{f', and {more} more' * (more > 0)}" if name and first else item.title
 
 
 def _until(item: Item) -> str:

@@ -80,9 +80,10 @@ def dice(choice: Choice, as_json: bool) -> int:
 
 def _show(found: Mapping[str, Any]) -> None:
     phase = str(found["phase"])
-    click.secho(f"{phase.capitalize()}", fg=life_plot.COLOURS[phase], bold=True, nl=False)
+    first = "Retired" if found["retired"] else phase.capitalize()
+    click.secho(first, fg=life_plot.COLOURS[phase], bold=True, nl=False)
     click.echo(f"  vitality {found['vitality']:.2f}, {_age(found)}, profile {inert(str(found['profile']))}")
-    if found["next_phase"] != phase:
+    if found["next_phase"] != phase and not found["retired"]:
         say(f"With its next {found['tick_is']} it will be {found['next_phase']}.")
     if found["retired"]:
         say(f"Retired on {found['retired']['died'][:10]}. It left a testament: {found['retired']['testament']}")

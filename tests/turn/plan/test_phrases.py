@@ -40,3 +40,25 @@ def test_an_argument_nobody_thought_of_is_asked_for_by_its_description() -> None
     said = phrases.question("show_time.until", tools()["show_time"], "en")
     assert "until" in said
     assert "A moment to measure the time to" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("undo", "metnos undo"),
+        ("Undo the last change!", "metnos undo"),
+        ("annulla", "Per annullare"),
+        ("forget my car's plate", "metnos memory forget"),
+        ("dimentica il wifi di casa", "Per togliere"),
+        ("bye", "/quit"),
+    ],
+)
+def test_what_another_command_does_is_said(text: str, says: str) -> None:
+    talked = phrases.talk(text, 50)
+    assert talked is not None
+    assert says in talked[0]
+
+
+@pytest.mark.parametrize("text", ["undo the zip in ~/a.zip", "forgetful.txt", "don't forget the milk", "exit codes"])
+def test_what_only_begins_like_it_is_none(text: str) -> None:
+    assert phrases.talk(text, 50) is None

@@ -47,18 +47,23 @@ def say(phrase: str, language: str, **words: object) -> str:
 
 
 def talk(text: str, count: int) -> tuple[str, str] | None:
-    """An answer to a greeting, to thanks, or to somebody who does not know what to ask, with its language."""
+    """An answer to a greeting, to thanks, to somebody who does not know what to ask, or who needs another command; with
+    its language."""
     said = " ".join(re.findall(r"[^\W_]+", fold(text)))
     for kind, spoken in _data()["talk"].items():
         for language, listed in spoken.items():
             if said in _phrases(listed):
+                return _talk(kind, language, count), language
+    for kind, spoken in _data()["begins"].items():
+        for language, listed in spoken.items():
+            if any(f"{said} ".startswith(f"{each} ") for each in _phrases(listed)):
                 return _talk(kind, language, count), language
     return None
 
 
 def _talk(kind: str, language: str, count: int) -> str:
     first = say(kind, language, count=count)
-    tries = [] if kind == "thanks" else say("tries", language).split("|")[:TRIES]
+    tries = say("tries", language).split("|")[:TRIES] if kind in ("hello", "help") else []
     return "\n".join((first, *(f"- {each}" for each in tries)))
 
 
