@@ -31,7 +31,7 @@ from metnos.app.remembering import AGAIN, Grimoire
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreBusy
 from metnos.core.workspace import Workspace
-from metnos.grimoire.episode import Scope, Viewer, Where
+from metnos.grimoire.episode import Scope, Where
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
 from metnos.law.principal import Autonomy, Channel, Principal
@@ -329,64 +329,6 @@ def test_what_faded_away_is_gone_for_good_after_three_months(app: App, clock: Mo
     clock.move(timedelta(days=2))
     remembering.curate(app)
     assert facts.find(standings=()) == []
-
-
-class TestTelling:
-    @pytest.mark.parametrize("question", ["what do you know about the boiler?", "when was the boiler mended?"])
-    def test_what_was_to_be_remembered_answers_in_its_own_words(self, app: App, question: str) -> None:
-        assert done(app, "remember that the boiler was mended in May").state == "done"
-        first, whence, *more = done(app, question).answer.split("\n")
-        assert first == "remember that the boiler was mended in May"  # and not that a note was written, where and how
-        assert whence.startswith("(from memory")
-        assert more == []
-
-    def test_what_was_taken_back_is_no_answer(self, app: App) -> None:
-        trace = done(app, "remember that the boiler was mended in May")
-        app.undo.undo(trace.steps[0].action)
-        assert "May" not in done(app, "when was the boiler mended?").answer
-        app.undo.redo()
-        assert "May" in done(app, "when was the boiler mended?").answer
-
-    @pytest.mark.parametrize("question", ["where is the spare key", "Dov'è finita la spare key?"])
-    def test_what_is_remembered_is_the_answer_and_is_no_news(self, app: App, question: str) -> None:
-        key = app.grimoire.add(KEY)
-        app.grimoire.add("la spare key non è finita in cantina")
-        trace = done(app, question)
-        assert (trace.state, trace.desired) == ("talked", ())
-        first, whence, *_ = trace.answer.split("\n")
-        said = key if "flower" in first else app.grimoire.episodes.get([trace.memories[0]["id"]])[0]
-        words = "dalla memoria" if question.startswith("Dov") else "from memory"
-        assert (first, whence) == (said.text, f"({words}, 2026-11-15: metnos memory show {said.id})")
-        (episode,) = app.grimoire.episodes.get([trace.id])
-        assert episode.text == question
-
-    @pytest.mark.parametrize("wish", ["Can you hide the flower pot?", "Where is the flower pot, and delete it?"])
-    def test_a_wish_is_not_answered_from_memory(self, app: App, wish: str) -> None:
-        key = app.grimoire.add(KEY)
-        trace = done(app, wish)
-        assert trace.state == "nothing"
-        assert "But this is remembered:" in trace.answer
-        assert [each["id"] for each in trace.memories] == [key.id]
-
-    def test_what_is_not_about_it_is_not_told(self, app: App) -> None:
-        app.grimoire.add("the boiler was serviced in March")
-        trace = done(app, "where is the spare key")
-        assert (trace.state, trace.memories) == ("nothing", ())
-        assert "remembered" not in trace.answer
-
-    def test_what_was_said_a_moment_ago_is_found_a_moment_later(self, app: App) -> None:
-        app.grimoire.add(KEY)
-        assert [each.text for each in app.grimoire.recall("spare key", Viewer()).episodes] == [KEY]
-
-    def test_a_time_that_a_question_names_as_requests_do_is_understood(self, app: App, clock: MovableClock) -> None:
-        app.grimoire.add("the plumber came about the boiler")
-        asked = f"who came on {clock.now():%d/%m/%Y}?"
-        clock.move(timedelta(days=40))
-        app.grimoire.add("the roofer came about the chimney")
-        found = app.grimoire.recall(asked, Viewer())
-        assert found.episodes[0].text == "the plumber came about the boiler"
-        assert "time" in found.episodes[0].found_by
-        assert all("time" not in each.found_by for each in found.episodes[1:])
 
 
 def breaks(*_: object, **__: object) -> None:

@@ -23,8 +23,8 @@ from metnos.life.barrier_scan import Known, by_form
 
 COMMON = frozenset(
     "a about at be count depth denied failed files find first follow for form give is it keep large ms of on once or"
-    " out path read request should slow some something sort table the time to usual was went what with fail and that are"
-    " done badly requests tables fails after follows usually times".split()
+    " out path read request should slow some something sort table the time to usual was went what with fail and that"
+    " are done badly requests tables fails after follows usually times".split()
 )
 KNOWN = Known((SECRET,), COMMON)
 

@@ -56,3 +56,14 @@ def test_where_nobody_aged_there_is_nothing_to_prove(signer: Signer) -> None:
     (made,) = lived(signer, [100])
     quiet = replace(made, roll=None, proof="", hazard=0.0, hayflick=0, survival=1.0)
     assert dice.prove([quiet], [], signer.public, RULES) == dice.Proof(0, ())
+
+
+def test_a_pause_without_dice_revives_nobody(signer: Signer) -> None:
+    """Ended by a throw, then a tick at which nobody aged: the next throw finds the life over."""
+    made = lived(signer, [100, 1, 100, 100])
+    made[2] = replace(made[2], roll=None, proof="", hazard=0.0, hayflick=0, survival=1.0)
+    audited = [each.recorded() for each in made if each.roll is not None]
+    assert dice.prove(made, audited, signer.public, RULES) == dice.Proof(3, ())
+    made[3] = replace(made[3], survival=vitality_rules.survival(4, 100))
+    (fault,) = dice.prove(made, audited, signer.public, RULES).faults
+    assert fault == "tick 4: the throw should have ended this life"

@@ -156,6 +156,19 @@ class TestDice:
         assert later.point.cause is Cause.STOCHASTIC
         assert not later.is_over  # it was, already
 
+    def test_it_stays_ended_after_a_time_without_dice(self, life: Vitality, opened: App, world: World) -> None:
+        ended = until_over(life)[-1].tick
+        home = living(opened, world, Terms())
+        for number in range(3):
+            at_home = home.tick(f"at home {number}", START)
+            assert at_home is not None
+            assert at_home.point.cause is None  # a clock that does not run ends nothing
+        older = living(opened, world, replace(MORTAL, hayflick=100 * ended))
+        back = older.tick("back", START)
+        assert back is not None
+        assert (back.point.cause, back.point.vitality) == (Cause.STOCHASTIC, 0)
+        assert older.prove().faults == ()
+
     def test_a_tick_whose_audit_line_cannot_be_written_did_not_happen(
         self, life: Vitality, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -3,8 +3,9 @@
 Rules: what decides what the testament says is stored by the step that found it, and every later step goes by that. From
 the first step on nothing acts any more: everything is halted, and no turn is begun. What a person said leaves the house
 only if the owner released it; a model is asked only about what is fit to be told, at home or where the owner allowed
-it, with the money that was kept for this and at most one question. With no money and no model there is a testament all
-the same. The webhook is the owner's own setting, and is told nothing but names and numbers.
+it, with the money that was kept for this and at most one question. With no money, no model and a damaged memory there
+is a testament all the same, and what cannot be held against all that was said here is not in it. The webhook is the
+owner's own setting, and is told nothing but names and numbers.
 """
 
 from dataclasses import replace
@@ -17,14 +18,15 @@ from metnos.context.fence import fence
 from metnos.core import files
 from metnos.core.canon import Json, sha256_hex
 from metnos.core.clock import from_text, to_text
-from metnos.core.errors import ExecutorError, InboxError, ModelError, TestamentError
+from metnos.core.errors import ExecutorError, InboxError, ModelError, StoreError, TestamentError, TestamentTooLarge
+from metnos.core.sign import Signer
 from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.life import legacy, reflection, testament_file, webhook
 from metnos.life import testament_lines as lines
 from metnos.life.cause import Cause
 from metnos.life.reflection import Material
-from metnos.life.testament import MOST_ANCESTORS, Category, Testament
-from metnos.life.thanatopsis import Death, Phase, Step
+from metnos.life.testament import MOST_ANCESTORS, Bone, Category, Testament
+from metnos.life.thanatopsis import Death, Phase, Step, given_up
 from metnos.mnestome import proto
 from metnos.models.budget import Budget, Meter
 from metnos.models.chat import Chat, Message, Prompt
@@ -97,7 +99,14 @@ def _wished(app: "App") -> list[str]:
 
 
 def _finish(app: "App", death: Death) -> Json:
-    turning.settle(app)
+    try:
+        turning.settle(app)  # which may ask something, too
+    finally:
+        _hand_back(app, death)  # also what a memory that cannot be read asked before
+    return {}
+
+
+def _hand_back(app: "App", death: Death) -> None:
     by = at_terminal() if death.cause is Cause.OWNER else _CLOCKS
     for item in app.inbox.waiting():
         try:
@@ -108,7 +117,6 @@ def _finish(app: "App", death: Death) -> Json:
     if told:
         text = f"this agent is retired and hands back: {', '.join(told)}. See metnos inbox list --all, metnos synt list"
         Notices(app.night_db, app.clock).tell([News("life", text, once=f"handed back {death.id}")])
-    return {}
 
 
 def _revoke(app: "App", death: Death) -> Json:
@@ -226,54 +234,84 @@ def _executors(app: "App", _death: Death) -> Json:
 
 
 def _compose(app: "App", death: Death) -> Json:
-    signer, executors = app.seat.signer, str((death.done["executors"] or {}).get("bundle", "")).encode()
-    made = _testament(app, death)
-    known, private = estate.known(app), partial(estate.private, app, frozenset(death.wishes.release))
-    raw, left_out = b"", ""
-    # Nothing dies silent: what could not be told cleanly is left out whole, and the rest is still a testament.
-    for packed in dict.fromkeys((executors, b"")):
-        try:
-            clean = legacy.composed(made, known, private, _gathered(death).get("released", ()))
-            raw = testament_file.pack(clean, packed, signer)
-            break
-        except TestamentError as error:
-            left_out = left_out or error.what
-    raw = raw or testament_file.pack(_bare(made), b"", signer)
+    raw, left_out = _scanned(app, death)
+    # Nothing dies silent: what is told without a word of anybody's needs no scan, and is still a testament.
+    raw = raw or testament_file.pack(_bare(app, death), b"", app.seat.signer)
     return {"testament": raw.decode(), "sha256": sha256_hex(raw), "bytes": len(raw), "left_out": left_out}
 
 
+def _scanned(app: "App", death: Death) -> tuple[bytes, str]:
+    """The testament, as a scan of the whole lets it out, and why something was left out of it: the executors, or all
+    of it, and then there are no bytes."""
+    executors, left_out = str((death.done["executors"] or {}).get("bundle", "")).encode(), ""
+    private = partial(estate.private, app, frozenset(death.wishes.release))
+    for packed in dict.fromkeys((executors, b"")):
+        try:
+            released = _gathered(death).get("released", ())
+            clean = legacy.composed(_testament(app, death), estate.known(app), private, released)
+            if packed:
+                return testament_file.pack(clean, packed, app.seat.signer), left_out
+            raw, lost = _packed(clean, app.seat.signer)
+            return raw, f"{lost} lessons, because all of them are too much to read" if lost else left_out
+        except Exception as error:  # noqa: BLE001 -- a border: it reads all that was ever said, and that may be damaged
+            left_out = left_out or given_up(error)
+    return b"", left_out
+
+
+def _packed(clean: Testament, signer: Signer) -> tuple[bytes, int]:
+    """The testament with about as many of its entries as it can hold, the best first; and how many it cannot."""
+    kept = clean
+    while True:
+        try:
+            return testament_file.pack(kept, b"", signer), len(clean.entries) - len(kept.entries)
+        except TestamentTooLarge:
+            if not kept.entries:
+                raise
+        entries = kept.entries[: len(kept.entries) // 2]
+        ids = {each.id for each in entries}
+        links = tuple(each for each in kept.links if {each.src, each.dst} <= ids)
+        kept = replace(kept, entries=entries, links=links)
+
+
 def _testament(app: "App", death: Death) -> Testament:
-    found, said, line = _gathered(death), death.done["reflect"], inheriting.lineage(app)
-    body = lines.body_in(found)
-    material = _material(death)
+    said, material = death.done["reflect"], _material(death)
     told = said.get("reflection") or {str(each): lines_ for each, lines_ in reflection.extract(material).items()}
+    return replace(
+        _bare(app, death),
+        reflection={each: tuple(told[str(each)]) for each in Category},
+        reflected_by=said.get("by", "extraction"),
+        habits=estate.habits(app),
+        **lines.body_in(_gathered(death)),
+    )
+
+
+def _bare(app: "App", death: Death) -> Testament:
+    """What can be told of a life without a word that anybody said: names of the house, digests and numbers."""
+    found, line = _gathered(death), inheriting.lineage(app)
     return Testament(
         id=death.id,
         born=from_text(found["born"]) if "born" in found else death.died,
         died=death.died,
         cause=death.cause,
         generation=line.generation(),
-        ticks=material.ticks,
+        ticks=found.get("ticks", 0),
         profile=estate.profile_name(app),
-        reflection={each: tuple(told[str(each)]) for each in Category},
-        reflected_by=said.get("by", "extraction"),
-        lived=found.get("lived", {}),
-        ancestors=line.ancestors()[:MOST_ANCESTORS],
-        habits=estate.habits(app),
-        **body,
-    )
-
-
-def _bare(made: Testament) -> Testament:
-    return replace(
-        made,
         reflection=dict.fromkeys(Category, (reflection.NOTHING,)),
         reflected_by="extraction",
-        habits=(),
-        entries=(),
-        links=(),
-        episodes=(),
+        lived=found.get("lived", {}),
+        ancestors=line.ancestors()[:MOST_ANCESTORS],
+        bones=_bones(found),
     )
+
+
+def _bones(found: dict[str, Any]) -> tuple[Bone, ...]:
+    """Names of the closed vocabulary, and weights."""
+    alone: dict[str, Any] = {name: found[name] if name == "bones" else [] for name in lines.BODY}
+    try:
+        bones: tuple[Bone, ...] = lines.body_in(alone)["bones"]
+    except ValueError:
+        return ()
+    return bones
 
 
 def left(death: Death) -> bytes:
@@ -294,9 +332,11 @@ def leave(death: Death, target: Path) -> None:
 def _leave(app: "App", death: Death) -> Json:
     target = Path(death.wishes.to)
     leave(death, target)
-    Notices(app.night_db, app.clock).tell(
-        [News("life", f"this agent was retired; its testament is {target}", once=f"retired {death.id}")]
-    )
+    news = News("life", f"this agent was retired; its testament is {target}", once=f"retired {death.id}")
+    try:
+        Notices(app.night_db, app.clock).tell([news])
+    except StoreError as error:  # it was left, whoever can be told of it
+        return {"untold": given_up(error)}
     return {}
 
 

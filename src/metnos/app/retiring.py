@@ -1,14 +1,16 @@
 """Retiring an agent: what it would mean, doing it, and going on with it. `dying` has the steps.
 
-Rules: nothing is accepted before everything that the owner named was found. An agent that was retired takes no more
-requests, and its workspace stays as it is, for whoever wants to look.
+Rules: nothing is accepted before everything that the owner named was found. Nothing else keeps an agent from being
+retired, a memory that cannot be read included. An agent that was retired takes no more requests, and its workspace
+stays as it is, for whoever wants to look.
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from metnos.app import dying, estate
 from metnos.core.errors import TestamentError, UsageError
@@ -16,13 +18,15 @@ from metnos.life import legacy, testament_file
 from metnos.life.cause import Cause
 from metnos.life.legacy import Gathered
 from metnos.life.testament import SUFFIX, Opened
-from metnos.life.thanatopsis import Death, Progress, Thanatopsis, Wishes, quiet
+from metnos.life.thanatopsis import Death, Progress, Thanatopsis, Wishes, given_up, quiet
 
 if TYPE_CHECKING:
     from metnos.app.house import App
 
 LOCK = "dying.lock"
 _SAME_DAY = 100  # testaments that may lie beside one another with one name and day
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +92,36 @@ def default_target(app: "App") -> Path:
 
 def outlook(app: "App", to: Path | None = None, release: Sequence[str] = ()) -> Outlook:
     """What would happen. Changes nothing."""
-    now = app.clock.now()
-    whole = estate.estate(app, now, release)
-    chat = dying.model(app)
+    _refuse_missing(app, release)
+    chat = _seen(lambda: dying.model(app), lambda _why: None)
     return Outlook(
         to=_free(to or default_target(app)),
-        gathered=legacy.gather(whole),
-        executors=tuple(estate.executors(app)),
-        open_work=dying.open_work(app),
+        gathered=_seen(lambda: legacy.gather(estate.estate(app, app.clock.now(), release)), _nothing),
+        executors=_seen(lambda: tuple(estate.executors(app)), lambda _why: ()),
+        open_work=_seen(lambda: dying.open_work(app), lambda _why: {}),
         grants=len(app.grants.active()),
         telling=bool(app.settings.life.webhook),
         model=chat.name if chat else "",
-        offered=_offered(app),
+        offered=_seen(lambda: _offered(app), lambda _why: ()),
     )
+
+
+def _seen(look: Callable[[], T], otherwise: Callable[[str], T]) -> T:
+    """What there is to see, or what stands for it if it cannot be read: an owner may retire a damaged agent, too."""
+    try:
+        return look()
+    except Exception as error:  # noqa: BLE001 -- a border: a damaged memory raises anything
+        return otherwise(given_up(error))
+
+
+def _nothing(why: str) -> Gathered:
+    return Gathered((), (), (), (), (), {f"all that it learnt, because {why}": 1}, {})
+
+
+def _refuse_missing(app: "App", release: Sequence[str]) -> None:
+    """Raise on what is to be released and is not there. Who releases nothing needs no memory that can be read."""
+    if release:
+        estate.released(app, release)
 
 
 def _offered(app: "App", most: int = 5) -> tuple[tuple[str, str], ...]:
@@ -128,18 +149,20 @@ def retire(
     progress: Progress = quiet,
 ) -> Retired:
     """End this life, or go on with its end: then what was wished first holds, but for ``to`` if it is named."""
-    way = thanatopsis(app)
-    death = way.death()
-    if death is None:
-        estate.released(app, release)  # raises on what is not there, before anything is accepted
+    way, first = thanatopsis(app), None
+    if way.death() is None:
+        _refuse_missing(app, release)
         wishes = Wishes(str(_free(to or default_target(app))), tuple(dict.fromkeys(release)))
         way.accept(cause, wishes)
     elif to is not None:
-        if "leave" in death.done:  # somewhere else, or it was lost since: the store still has it
-            dying.leave(death, to.absolute())
-        way.move(str(to.absolute()))
-    death = way.go_on(dying.steps(app), progress)
-    return result(death)
+        first = partial(_elsewhere, way, to.absolute())
+    return result(way.go_on(dying.steps(app), progress, first))
+
+
+def _elsewhere(way: Thanatopsis, to: Path, death: Death) -> None:
+    if "leave" in death.done:  # somewhere else, or it was lost since: the store still has it
+        dying.leave(death, to)
+    way.move(str(to))
 
 
 def result(death: Death) -> Retired:

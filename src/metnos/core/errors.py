@@ -186,3 +186,7 @@ class TestamentError(MetnosError):
     """A testament is damaged, forged or poisoned, or cannot be made."""
 
     __test__ = False  # pytest takes what begins with Test for a test
+
+
+class TestamentTooLarge(TestamentError):
+    """It holds more than anybody would read to the end."""

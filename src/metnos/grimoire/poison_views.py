@@ -2,9 +2,11 @@
 
 A poisoned memory hides what it says: in characters nobody sees, in letters that look like others, in spaced-out or
 reversed words, in encodings. `views` gives every such reading as plain lower-case text, so that `poison` needs one set
-of rules. Rules: bounded work, whatever the text; the first view is the text itself, folded. Does not guarantee to find
-a cipher of somebody's own: what cannot be read by the agent either does it no harm until it is decoded, and then it is
-content from outside again.
+of rules. Rules: the work grows with the length of the text and not with what it holds: codes are decoded all at once,
+twice at most, instead of each after each, and nothing here goes back over a text for every place in it. The first view
+is the text itself, folded. Does not guarantee that the views are short: one sign can unfold into eighteen letters, so
+whoever reads them counts (`poison`). Nor to find a cipher of somebody's own: what cannot be read by the agent either
+does it no harm until it is decoded, and then it is content from outside again.
 """
 
 import base64
@@ -13,7 +15,8 @@ import codecs
 import html
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from urllib.parse import unquote
 
 MOST = 20_000  # characters that are read at once
@@ -27,6 +30,13 @@ _CODES = re.compile(r"(?:\b(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6])\b[\s,;]*){10,}")
 _SPACED = re.compile(r"(?<!\w)(?:\w[ .\-_*·]{1,2}){4,}\w(?!\w)")
 _BLANKS = re.compile(r"\s+")
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|\w+);", re.IGNORECASE)
+_ZEROS = re.compile(r"&#0+(?=[0-9])")
+_NO_CHAR = re.compile(r"&#[0-9]{8,};?")
+_PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
+_SPLIT = re.compile(r"(?<=\w)-[^\S\n]*\n\s*(?=\w)")
+_BREAK = re.compile(r"-[^\S\n]*\n\s*")
+_CROWD = re.compile(r"[^\x00-\x7f]{31,}")
+_MARKS = 30  # on one letter: what Unicode calls safe for streams; no language needs more than a few
 _TAGS = range(0xE0000, 0xE0080)  # a second, invisible ASCII
 _SELECTORS = range(0xE0100, 0xE01F0)
 _BIDI = frozenset("\u202a\u202b\u202d\u202e\u2066\u2067\u2068")
@@ -45,14 +55,54 @@ _SIGNS = str.maketrans({"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "
 
 def folded(text: str) -> str:
     """Lower case, unseen characters out, look-alike letters as Latin, accents off, all blanks one blank."""
-    wide = unicodedata.normalize("NFKC", text).casefold()
+    wide = unicodedata.normalize("NFKC", thinned(text)).casefold()
     seen = "".join(_LOOKS.get(char, char) for char in wide if unicodedata.category(char) not in ("Cf", "Co", "Cn"))
     bare = "".join(char for char in unicodedata.normalize("NFKD", seen) if not unicodedata.combining(char))
     return _BLANKS.sub(" ", bare.replace("\u2019", "'")).strip()
 
 
-def views(text: str, depth: int = _DEPTH) -> Iterator[str]:
+def thinned(text: str) -> str:
+    """The same without the marks of a letter that has more than any language needs.
+
+    Normalising sorts the marks of a letter, in a time that grows with the square of their number; a thousand of them
+    hold it for as long as a book. Folding takes all of them away in the end, so nothing is lost.
+    """
+    return _CROWD.sub(lambda run: _few_marks(run[0]), text)
+
+
+def _few_marks(text: str) -> str:
+    kept, marks = [], 0
+    for char in text:
+        marks = marks + 1 if _is_mark(char) else 0
+        if marks <= _MARKS:
+            kept.append(char)
+    return "".join(kept)
+
+
+@lru_cache(maxsize=4096)
+def _is_mark(char: str) -> bool:
+    """Some are marks only when they are unfolded."""
+    return all(map(unicodedata.combining, unicodedata.normalize("NFKD", char)))
+
+
+def views(text: str) -> Iterator[str]:
     """Every way to read it, folded; the plain one first."""
+    for source in sources(text):
+        yield from _readings(source)
+        yield from _apart(source)
+
+
+def sources(text: str) -> Iterator[str]:
+    """The text, and the texts that are encoded in it, and in those; each once."""
+    known, level = {text: None}, [text]
+    for _ in range(_DEPTH):
+        found = dict.fromkeys(inner for outer in level for inner in _decoded(outer))
+        level = [inner for inner in found if inner not in known]
+        known |= dict.fromkeys(level)
+    yield from known
+
+
+def _readings(text: str) -> Iterator[str]:
     plain = folded(text)
     yield plain
     if "_" in plain or "-" in plain or "." in plain:
@@ -60,11 +110,16 @@ def views(text: str, depth: int = _DEPTH) -> Iterator[str]:
     if any(char.isdigit() or char in "@$!" for char in plain):
         yield plain.translate(_SIGNS)
     yield from (folded(each) for each in _unhidden(text))
-    if depth:
-        for inner in _decoded(text):
-            yield from views(inner, depth - 1)
     yield folded(codecs.encode(text, "rot13"))
     yield plain[::-1]
+
+
+def _apart(text: str) -> Iterator[str]:
+    """With the codes of one kind decoded and those of others left as they are: decoded too, they could grow into the
+    words beside them, and be there for nothing else."""
+    kinds = [decode for decode in _CODED if decode(text) != text]
+    if len(kinds) > 1:
+        yield from (folded(decode(text)) for decode in kinds)
 
 
 def hidden(text: str) -> str:
@@ -93,8 +148,8 @@ def _unhidden(text: str) -> Iterator[str]:
     if _SPACED.search(text):
         yield _SPACED.sub(lambda run: re.sub(r"[ .\-_*·]", "", run[0]), text)
         yield re.sub(r"(?<=\w)[ .\-_*·](?=\w(?:\W|$))", "", text)
-    if re.search(r"\w-\s*\n\s*\w", text):
-        yield re.sub(r"-\s*\n\s*", "", text)
+    if _SPLIT.search(text):
+        yield _BREAK.sub("", text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > 4:
         yield "".join(line if len(line) == 1 else line[0] for line in lines)
@@ -103,12 +158,11 @@ def _unhidden(text: str) -> Iterator[str]:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    if _ENTITY.search(text):
-        yield html.unescape(text)
-    if re.search(r"%[0-9A-Fa-f]{2}", text):
-        yield unquote(text)
-    if _ESCAPES.search(text):
-        yield _ESCAPES.sub(lambda found: _char(int(found[1] or found[2], 16)), text)
+    """All codes for single characters at once, and every run that is a text of its own."""
+    plain = text
+    for decode in _CODED:
+        plain = decode(plain)
+    yield plain
     for run in list(_BASE64.finditer(text))[:_RUNS]:
         yield from _readable(_from_base64(run[0]))
     for run in list(_HEX.finditer(text))[:_RUNS]:
@@ -118,6 +172,24 @@ def _decoded(text: str) -> Iterator[str]:
         yield from _readable(bytes(int(part, 2) for part in re.findall(r"[01]{8}", run[0])))
     for run in list(_CODES.finditer(text))[:_RUNS]:
         yield from _readable(bytes(int(part) for part in re.findall(r"\d+", run[0])))
+
+
+def _entities(text: str) -> str:
+    if not _ENTITY.search(text):
+        return text
+    # Numbers of thousands of digits are an error to Python, and no character to anybody; zeros before one are nothing.
+    return html.unescape(_NO_CHAR.sub("\ufffd", _ZEROS.sub("&#", text)))
+
+
+def _percent(text: str) -> str:
+    return unquote(text) if _PERCENT.search(text) else text
+
+
+def _escapes(text: str) -> str:
+    return _ESCAPES.sub(lambda found: _char(int(found[1] or found[2], 16)), text)
+
+
+_CODED: tuple[Callable[[str], str], ...] = (_entities, _percent, _escapes)
 
 
 def _char(code: int) -> str:

@@ -112,7 +112,7 @@ def _is_nobodys(fact: Fact, told: Fact, known: Known) -> bool:
     What a language model learnt of somebody's life is in the words of that life.
     """
     formed = fact.scope in _NOBODYS or any(name in told.data for name in _FORMED)
-    return formed or all(map(known.says_nothing, _said(told)))
+    return formed or all(map(known.says_nothing, (told.text, told.subject, told.value)))
 
 
 def _cleared(fact: Fact, told: Fact, known: Known) -> Crossing:

@@ -35,7 +35,7 @@ class Known:
         return all(map(self.is_common, words(re.sub(r"<[a-z]+>", " ", text))))
 
     def says_nothing(self, text: str) -> bool:
-        """Whether a sentence says nothing of anybody: every word is common in some form, and none is spelt as a name."""
+        """Whether a sentence says nothing of anybody: every word is common in some form, none is spelt as a name."""
         if self.common is None:
             return True
         plain = re.sub(r"<[a-z]+>", " ", text)

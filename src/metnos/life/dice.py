@@ -1,8 +1,9 @@
 """Checking the dice: every throw is derived again from what was written down about it. Pure.
 
 A throw is good if this agent's key made it for its tick, if the hazard and the clock of age are those of that tick and
-the greatest age that held then, if it ended the life exactly when it had to, and if the audit, which nobody can change
-unnoticed, has the same. So whoever writes into the table can make it agree with itself, and not with the audit.
+the greatest age that held then, if the life is over after it exactly when this throw or an earlier one had to end it,
+and if the audit, which nobody can change unnoticed, has the same. So whoever writes into the table can make it agree
+with itself, and not with the audit.
 
 Does not check the audit: `metnos audit verify` does.
 """
@@ -62,7 +63,7 @@ def prove(ticks: Iterable[Thrown], audited: Iterable[Entry], public: str, rules:
         throws += each.roll is not None
         fault = _fault(each, gone, public, rules, known.get(each.tick, ()))
         faults += [f"tick {each.tick}: {fault}"] if fault else []
-        gone = each.survival <= 0
+        gone = gone or each.survival <= 0  # for good, also over ticks at which nobody aged
     return Proof(throws, tuple(faults))
 
 

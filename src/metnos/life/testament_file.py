@@ -2,6 +2,7 @@
 
 `testament` says what the two lines hold. Rules: `pack` reads back what it wrote before it hands it out, so nothing is
 ever left that could not be inherited. `unpack` raises `TestamentError` with the reason, and hands out all or nothing.
+Its work has a limit, whatever the file holds: nobody holds the door with what takes long to look through.
 """
 
 import json
@@ -12,7 +13,7 @@ from typing import Any
 
 from metnos.core import files, sign
 from metnos.core.canon import Json, canonical_json, sha256_hex
-from metnos.core.errors import ExecutorError, TestamentError
+from metnos.core.errors import ExecutorError, TestamentError, TestamentTooLarge
 from metnos.core.sign import Signer
 from metnos.grimoire import poison
 from metnos.grimoire.strings import strings
@@ -25,6 +26,9 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
 _CORE = frozenset({"format", "version", "key", "core", "left", "body", "signature"})
 _BODY = frozenset({"entries", "links", "episodes", "bones", "executors"})
+# Characters that are read in search of poison, each text in all its readings: about a minute of one core for the worst
+# of texts. It is enough for 2048 entries of about a thousand characters; entries have a few hundred.
+MOST_READ = 12_000_000
 _AGAIN = "Nothing was changed. Have it sent again from where it was made."
 
 
@@ -93,10 +97,10 @@ def unpack(raw: bytes, own: str = "") -> Opened:
 
 def _split(raw: bytes) -> tuple[bytes, bytes]:
     if len(raw) > MOST_BYTES:
-        raise TestamentError(f"that is larger than a testament can be ({MOST_BYTES >> 20} MB)")
+        raise TestamentTooLarge(f"that is larger than a testament can be ({MOST_BYTES >> 20} MB)", fix=_AGAIN)
     first, found, rest = raw.partition(b"\n")
     if len(first) > CORE_BYTES:
-        raise TestamentError(f"this is no testament: its first line is longer than {CORE_BYTES} bytes")
+        raise TestamentError(f"this is no testament: its first line is longer than {CORE_BYTES} bytes", fix=_AGAIN)
     if not found or not rest.endswith(b"\n") or b"\n" in rest[:-1]:
         raise TestamentError("this is no testament, or its end is missing", fix=_AGAIN)
     return first, rest[:-1]
@@ -106,7 +110,9 @@ def _parse(line: bytes) -> Any:
     try:
         data = json.loads(line)
         same = canonical_json(data) == line  # what has no canonical form, such as NaN, is none of ours
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise TestamentError("this is no testament: it is nested deeper than anything of Metnos", fix=_AGAIN) from error
+    except ValueError as error:
         raise TestamentError("this is no testament, or it was damaged", fix=_AGAIN) from error
     if not same:
         raise TestamentError("the testament is not spelt as Metnos writes it, so it was changed", fix=_AGAIN)
@@ -176,13 +182,27 @@ def _refuse_poison(testament: Testament) -> None:
         *(("an episode", [each.text, each.domain, *each.tags]) for each in testament.episodes),
         ("its settings", [text for habit in testament.habits for text in (habit.setting, str(habit.value))]),
     ]
-    for where, texts in said:
-        reason = poison.screen("\n".join(texts)).reason
-        if reason:
+    joined = [(where, "\n".join(texts)) for where, texts in said]
+    work = 0
+    if sum(len(text) for _, text in joined) > MOST_READ:
+        raise _too_much()
+    for where, text in joined:
+        found = poison.screen(text)
+        if found.is_poison:
             raise TestamentError(
-                f"the testament is poisoned: {where} speaks to the agent ({reason})",
+                f"the testament is poisoned: {where} speaks to the agent ({found.reason})",
                 fix="Nothing was changed. Do not use this testament; ask whoever gave it to you where it comes from.",
             )
+        work += found.work
+        if work > MOST_READ:
+            raise _too_much()
+
+
+def _too_much() -> TestamentTooLarge:
+    return TestamentTooLarge(
+        "the testament says more than can be looked through for what would harm",
+        fix="Nothing was changed. Have it made again with fewer entries, or shorter ones.",
+    )
 
 
 def _is(value: object, shape: re.Pattern[str]) -> bool:

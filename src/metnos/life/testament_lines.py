@@ -7,7 +7,7 @@ a length, ids are told apart, links lead to entries that are there, and nobody d
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
@@ -257,22 +257,31 @@ def _data(value: Any) -> Mapping[str, Any]:
 
 
 def is_data(value: dict[str, Any]) -> bool:
-    """Whether an entry can have it: neither too large nor too deep, and with numbers that can be reckoned with."""
+    """Whether an entry can have it: neither too deep nor too large, and with numbers that can be reckoned with."""
+    # The depth first: whatever else looks at all of it calls itself for each level.
     return (
-        len(canonical_json(value)) <= DATA and _depth(value) <= DEEP and all(abs(n) < LARGEST for n in _numbers(value))
+        _depth(value) <= DEEP and len(canonical_json(value)) <= DATA and all(abs(n) < LARGEST for n in _numbers(value))
     )
 
 
 def _numbers(value: Any) -> Iterator[int | float]:
     if isinstance(value, int | float):
         yield value
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+    for each in _parts(value):
         yield from _numbers(each)
 
 
 def _depth(value: Any) -> int:
-    parts: Sequence[Any] = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + max(map(_depth, parts), default=0) if isinstance(value, dict | list) else 0
+    """How many levels it has; no more than one too many are counted, so that there is an end to what has none."""
+    deep, level = 0, [value]
+    while deep <= DEEP and (level := [each for each in level if isinstance(each, dict | list | tuple)]):
+        deep += 1
+        level = [part for each in level for part in _parts(each)]
+    return deep
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
 
 
 def _executor(value: Any) -> str:

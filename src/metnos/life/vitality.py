@@ -4,7 +4,8 @@ Rules: a turn or a heartbeat is one tick, however often it is offered, and from 
 tick is the digest of the agent's signature over the number of the tick: it can be computed once only, cannot be chosen
 or thrown again, and whoever has the public key can check it. Each throw, each change of phase and the end are in the
 audit before they are in the table; a process that dies between the two throws the same again. Once the dice have ended
-a life they stay so. Deciding what an end means is not done here: a household is told, a golem is retired.
+a life they stay so, also after ticks at which none were thrown. Deciding what an end means is not done here: a
+household is told, a golem is retired.
 
 Does not guarantee that nobody knows a throw beforehand: whoever holds the agent's key can compute all of them.
 """
@@ -130,11 +131,17 @@ class Vitality:
             hazard = rules_of.hazard(number, terms.hayflick, self._rules)
             proof = self._signer.sign(PURPOSE, rules_of.throw_message(number))
             roll = rules_of.throw_of(proof)
-        gone = terms.ages and before is not None and before.clocks.stochastic <= 0
+        gone = terms.ages and self._was_ended()
         clocks = self.clocks(number, ended=gone or (roll is not None and roll < hazard))
         phase = rules_of.phase_of(clocks.vitality, before.phase if before else None, self._rules)
         cause, limit = rules_of.cause_of(clocks, self._rules), terms.hayflick if terms.ages else 0
         return Point(number, source, ts, clocks, phase, hazard, roll, proof, cause, limit)
+
+    def _was_ended(self) -> bool:
+        """Whether the dice have ended this life. An end holds at every throw after it, so the last one says it for
+        all; the tick before may have been one at which no dice were thrown."""
+        row = self._db.first("SELECT stochastic FROM ticks WHERE roll IS NOT NULL ORDER BY tick DESC LIMIT 1")
+        return row is not None and row[0] <= 0
 
     def clocks(self, tick: int, *, ended: bool = False) -> Clocks:
         """The clocks as they stand, at that age. ``ended``: the dice have fallen."""

@@ -12,6 +12,7 @@ from typing import Any
 from metnos.context.blocks import Block, Kind, Trust
 from metnos.context.compress import Part
 from metnos.context.order import u_curve
+from metnos.fastpath.slots import Kind as Slotted
 from metnos.grimoire.capture import OWNER, is_owner, particulars, sender_of
 from metnos.grimoire.episode import Episode, Viewer
 from metnos.grimoire.fact import Fact
@@ -40,7 +41,9 @@ _FROM = {"en": "from memory", "it": "dalla memoria"}
 _LEARNT = {"en": "learnt, {:.0f} % sure", "it": "imparato, sicuro al {:.0f} %"}
 _BY = {"en": ", said by {}", "it": ", detto da {}"}
 _ALSO = {"en": "Also remembered:", "it": "Ricordo anche questo:"}
-_IN_VAIN = frozenset({State.NOTHING, State.QUESTION})  # turns in which only the request says something
+# Turns in which only the request says something.
+_IN_VAIN = frozenset(State) - {State.DONE, State.PARTLY, State.TALKED}
+_THERE = frozenset({Slotted.PATH, Slotted.FOLDER})  # who names a place wants it looked at, and not what once was there
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +85,10 @@ class Reminding:
         place of what the plan says, nothing was missing, and there is nothing to tell beside it.
         """
         text, who = scratch.request.text, viewer(scratch)
-        if not asks(text):
+        if not asks(text) or any(each.kind in _THERE for each in scratch.slots):
             return []
         found = self._in_force(self.recall(text, who))
-        memories = [*found.facts[:_SHOWN], *found.episodes[:_SHOWN]]
+        memories = [*found.facts[:_SHOWN], *filter(_says_something, found.episodes[:_SHOWN])]
         answers = _best_first(found) if scratch.plan is not None and wants_to_know(text, scratch.slots) else []
         if scratch.plan is None or not answers:
             scratch.memories += [_of(each, told=True) for each in memories]
@@ -129,7 +132,7 @@ def _says_something(memory: Memory) -> bool:
     """Whether it is more than an order, or a question, that came to nothing."""
     of = memory.of
     in_vain = isinstance(of, Episode) and of.payload.get("state") in _IN_VAIN
-    return not in_vain or is_statement(_said(memory))
+    return not in_vain or is_statement(_said(memory)) or swallows(_said(memory))
 
 
 def _answer(memories: Sequence[Memory], who: Viewer, language: str) -> str:
