@@ -17,7 +17,7 @@ from metnos.cli import FAILED, FINE, Choice
 from metnos.cli import inbox as inbox_commands
 from metnos.cli import synt as synt_commands
 from metnos.core.clock import MovableClock
-from metnos.core.errors import ExecutorError, InboxError, NoRoom, NotTrusted, UsageError
+from metnos.core.errors import ExecutorError, InboxError, ModelError, NoRoom, NotTrusted, UsageError
 from metnos.executors.state import State
 from metnos.law.inbox import ACTIVATION, DIRECTION
 from metnos.synt.proposals import State as Stand
@@ -132,6 +132,12 @@ class TestDraft:
         start()
         with pytest.raises(UsageError, match=said):
             raise synt("draft", *line).exception or AssertionError("it went through")
+
+    def test_without_a_model_nothing_is_promised(self, equipped: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(synt_commands, "open_app", lambda _: equipped)
+        with pytest.raises(ModelError, match="no language model is configured"):
+            raise synt("draft", NEED).exception or AssertionError("it went through")
+        assert equipped.growing.proposals.all() == []
 
     def test_ctrl_c_stops_it_between_two_stages(self, start: Open, monkeypatch: pytest.MonkeyPatch) -> None:
         app = start(*named(*WELL))

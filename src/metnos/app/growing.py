@@ -151,15 +151,20 @@ class Growing:
             return Made(tidy, checks)
         return Made(None, checks, f"{wrong.gate}: {wrong.problem}", wrong.stage)
 
-    def _workshop(self, need: Need, given: "Chat | None", version: str, stop: Stop) -> Workshop:
-        app = self.app
-        model = given or app.models.metered("main", Meter(Budget(app.settings.synt.tokens, app.settings.synt.usd)))
-        if model is None:
+    def model(self) -> "Chat":
+        """The model that makes what no compiler can. Raises if there is none."""
+        settings = self.app.settings.synt
+        found = self.app.models.metered("main", Meter(Budget(settings.tokens, settings.usd)))
+        if found is None:
             raise ModelError(
                 "no language model is configured, and making this needs one",
                 kind="none",
                 fix="Choose one: metnos model list. Or write it yourself: metnos executor new NAME",
             )
+        return found
+
+    def _workshop(self, need: Need, given: "Chat | None", version: str, stop: Stop) -> Workshop:
+        app, model = self.app, given or self.model()
 
         def ask(_purpose: str, prompt: "Prompt") -> "Reply":
             _go_on(stop)

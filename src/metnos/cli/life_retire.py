@@ -78,6 +78,7 @@ def _show(found: "Outlook") -> None:
     say(
         f"- {counted(len(gathered.entries), 'lesson')} of what it learnt would cross: {_words(gathered.why)}", further=2
     )
+    say("- before that the last days are learnt from, so it may be more", further=2)
     if gathered.dropped:
         say(f"- {sum(gathered.dropped.values())} would stay behind: {_words(gathered.dropped)}", further=2)
     say(f"- {counted(len(gathered.episodes), 'episode')} that you released, {_executors(found.executors)}", further=2)

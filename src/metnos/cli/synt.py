@@ -69,6 +69,7 @@ def draft(choice: Choice, need: tuple[str, ...], dry_run: bool, examples: tuple[
             made = growing.draft(wanted, _progress, stop=stop)
         _tell_made(made, as_json)
         return FINE if made.green else FAILED
+    growing.model()  # what cannot be made is not kept as a promise
     return _make(growing, growing.propose(wanted, "the owner asked for it"), as_json)
 
 
