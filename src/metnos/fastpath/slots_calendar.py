@@ -25,8 +25,17 @@ DAY_WORDS = {
     "the day after tomorrow": 2, "day after tomorrow": 2, "tonight": 0, "stasera": 0, "stanotte": 0, "stamattina": 0,
     "stamani": 0, "this morning": 0, "this afternoon": 0, "this evening": 0, "oggi pomeriggio": 0, "last night": -1,
     "tomorrow morning": 1, "tomorrow evening": 1, "domattina": 1, "domani mattina": 1, "domani sera": 1,
-    "ieri sera": -1, "yesterday evening": -1, "questa mattina": 0, "questa sera": 0,
+    "ieri sera": -1, "yesterday evening": -1, "questa mattina": 0, "questa sera": 0, "tomorrow afternoon": 1,
+    "tomorrow night": 1, "domani pomeriggio": 1, "domani notte": 1, "questo pomeriggio": 0, "questa notte": 0,
+    "oggi mattina": 0, "oggi sera": 0, "dopodomani mattina": 2, "dopodomani pomeriggio": 2, "dopodomani sera": 2,
 }  # fmt: skip
+# When a part of the day begins, for what is to happen then and has no other time.
+PARTS = {
+    **dict.fromkeys(("morning", "mattina", "mattino", "mattinata", "domattina", "stamattina", "stamani"), "09:00"),
+    **dict.fromkeys(("afternoon", "pomeriggio"), "15:00"),
+    **dict.fromkeys(("evening", "sera", "serata", "stasera"), "19:00"),
+    **dict.fromkeys(("night", "notte", "nottata", "tonight", "stanotte"), "21:00"),
+}
 FEASTS = {
     "christmas": (12, 25), "natale": (12, 25), "christmas eve": (12, 24), "vigilia di natale": (12, 24),
     "new year's eve": (12, 31), "san silvestro": (12, 31), "new year's day": (1, 1), "capodanno": (1, 1),

@@ -52,7 +52,7 @@ _WORDS = re.compile(rf"\b{_any(calendar.DAY_WORDS)}\b")
 _FEAST = re.compile(rf"\b(?P<f>{_any([*calendar.FEASTS, *calendar.EASTER])})(?: (?P<y>{N}))?(?![a-z])")
 _ON_WEEKDAY = re.compile(
     r"(?:\b(?P<before>last|next|this|every|each|ogni|scors[oa]|prossim[oa]|quest[oa]|past|coming) )?"
-    rf"\b(?P<w>{_WEEKDAY})\b(?: (?P<after>scors[oa]|prossim[oa]|passat[oa]))?"
+    rf"\b(?P<w>{_WEEKDAY})\b(?: (?P<after>scors[oa]|prossim[oa]|passat[oa]))?(?: {_any(calendar.PARTS)}\b)?"
 )
 _PERIOD = re.compile(
     r"\b(?P<a>(?:(?P<rolling>the )?last|previous|this|current|next|coming|scors[oa]|quest[oa]|quest'|prossim[oa])) ?"

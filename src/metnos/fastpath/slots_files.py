@@ -8,9 +8,9 @@ the kind is not a particular.
 import re
 from collections.abc import Iterator, Mapping
 
-from metnos.fastpath.slots_paths import EXTENSIONS, extension
+from metnos.fastpath.slots_paths import ARCHIVES, EXTENSIONS, extension
 from metnos.fastpath.slots_records import Kind, Slot
-from metnos.fastpath.slots_source import MARKS, Source, listed
+from metnos.fastpath.slots_source import MARKS, NUMBER_FILL, NUMBER_MARK, Source, listed
 
 
 def _globs(endings: str) -> str:
@@ -66,6 +66,7 @@ _LOOSE = frozenset(
 _NOUN = r"(?:files?|documents?|docs|archives?|archiv[io]|images?|immagin[ei]|photos?|foto|document[oi])"
 _SURE = "|".join(sorted(EXTENSIONS - _LOOSE - {"jpg", "jpeg", "sqlite", "markdown"}, key=len, reverse=True))
 _EVERY = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
+_ENDINGS = "|".join(sorted(EXTENSIONS - {"old", "key", "so"}, key=len, reverse=True))  # *old files* have an age
 _NAMED = re.compile(
     r"\b(?:" + "|".join(
         f"(?P<{kind}>" + "|".join(phrase.replace("_", " ") for phrase in spoken.split()) + ")"
@@ -73,11 +74,15 @@ _NAMED = re.compile(
     ) + r")(?![\w-])"
 )  # fmt: skip
 _BY_ENDING = re.compile(
-    rf"\b(?:(?P<a>{_EVERY}) {_NOUN}"
+    rf"\b(?:(?P<a>{_ENDINGS}) {_NOUN}"
     rf"|(?:file|document[oi]|immagin[ei]|foto|archiv[io]) (?:in |in formato )?(?P<b>{_EVERY})"
     rf"|(?P<c>{_SURE})(?:(?<=\w\w\w)s)?)(?![\w'-])"  # of two letters there is no plural: *pls* is no Perl
 )
 _A_ZIP = re.compile(r"\b(?P<c>zip)s\b|\b(?:a|an|the|uno|lo|gli|dello|degli|allo) (?P<d>zip)s?\b")
+_MADE = re.compile(
+    r"\b(?:make|making|create|creating|build|prepare|produce|crea|creare|creami|fai|fare|fammi|prepara|genera)(?: me)?"
+    rf"(?: (?:an?|one|the|il|lo|un|{NUMBER_MARK}{NUMBER_FILL}*+)| new| nuovo| compressed){{1,3}} $"
+)
 _FOLLOWED = re.compile(
     r" (?:called |named |chiamat[oaie] |di nome )?(?P<of>(?:of|in|from|di|del|dal|da) (?:the |the file |file )?)?"
     rf"(?P<file>[{MARKS[Kind.PATH]}{MARKS[Kind.NAME]}{MARKS[Kind.URL]}])"
@@ -98,6 +103,9 @@ def slots(source: Source) -> Iterator[Slot]:
 
 
 def _unless_named(source: Source, by_start: Mapping[int, Slot], start: int, end: int, value: str) -> Iterator[Slot]:
+    packed = all(each.rpartition(".")[2] in ARCHIVES for each in value.split("|"))
+    if packed and _MADE.search(source.low, max(0, start - 40), start):
+        return  # *make a zip of ~/x*: it is what the files become
     match = _FOLLOWED.match(source.low, end)
     if match is not None:
         if not match["of"]:

@@ -8,7 +8,7 @@ Rules: a time is `HH:MM`; a length is counted in days, months as 30 and years as
 import re
 from collections.abc import Iterator
 
-from metnos.fastpath.slots_calendar import UNIT_DAYS, UNITS
+from metnos.fastpath.slots_calendar import PARTS, UNIT_DAYS, UNITS, WEEKDAYS
 from metnos.fastpath.slots_dates import rolling
 from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import N, Source, listed
@@ -29,7 +29,12 @@ _AT = re.compile(
     rf"(?: (?P<plus>e|meno) (?:(?P<minutes>{N})|(?P<quarter>un quarto)))?(?: (?:o'clock|in punto|sharp))?{_PART}"
 )
 _LATE = re.compile(
-    r"\b(?:tonight|stasera|(?:this|tomorrow|yesterday) (?:evening|afternoon)|(?:questa|domani|ieri) sera)\b"
+    rf"\b(?:tonight|stasera|(?:this|tomorrow|yesterday|quest[ao]|oggi|domani|dopodomani|ieri|{'|'.join(WEEKDAYS)})"
+    r" (?:evening|afternoon|sera|pomeriggio|(?P<night>night|notte)))\b"
+)
+_PART_ALONE = re.compile(
+    r"\b(?:in the (?P<en>morning|afternoon|evening)|at (?P<late>night)"
+    r"|(?:di|in|nel|nella|per) (?P<it>mattinata|mattino|mattina|pomeriggio|serata|sera|notte))\b"
 )
 _PAST = re.compile(rf"(?P<m>{N}|\b(?:a )?quarter) (?P<way>past|to) (?P<n>{N}){_PART}")
 _WORDS = {"noon": "12:00", "midday": "12:00", "mezzogiorno": "12:00", "midnight": "00:00", "mezzanotte": "00:00"}
@@ -88,6 +93,9 @@ def times(source: Source) -> Iterator[Slot]:
     low = source.low
     for match in _NAMED.finditer(low):
         yield source.slot(Kind.TIME, match.start(), match.end(), _WORDS[match[0]])
+    for match in _PART_ALONE.finditer(low) if source.coming else ():
+        part = match[match.lastgroup or 0]
+        yield source.slot(Kind.TIME, match.start(), match.end(), PARTS[part])
     for match in _HALF_DAY.finditer(low):
         hour = source.number(match.start("n")).whole(1, 12)
         if hour is not None:
@@ -211,8 +219,9 @@ def _after_a_word(source: Source, match: re.Match[str]) -> Iterator[Slot]:
     if following and following[0] == "%":
         return
     half = _half(match["part"], hour)
-    late = not half and 0 < hour < 12 and _LATE.search(source.low) is not None
-    yield from _at(source, start, end, hour, minutes, "p" if late else half)
+    late = _LATE.search(source.low) if not half and 0 < hour < 12 else None
+    is_late = late is not None and not (late["night"] and hour < 6)  # at night it is two in the morning
+    yield from _at(source, start, end, hour, minutes, "p" if is_late else half)
 
 
 def _half(part: str | None, hour: int) -> str:

@@ -22,6 +22,8 @@ def test_readers_own_arguments_that_exist() -> None:
     ("show the first ten rows of x.csv", {"limit": 10}), ("leggi il foglio Spese di x.xlsx", {"table": "Spese"}),
     ("which disks are more than 90% full?", {"at_least": 90}), ("is firefox running?", {"name": "firefox"}),
     ("md5 of a.iso", {"algorithm": "md5"}), ("resize a.png to 200 pixels into ~/b", {"side": 200}),
+    ("resize a.png to 10000 pixels into ~/b", {"side": 10000}),
+    ("resize a.png to 99999999 pixels into ~/b", {"side": 99999999}),
     ("what reminders are due?", {"which": "due"}), ("summarise a.txt in 3 sentences", {"sentences": 3}),
     ("search 'x' in ~/inbox with 2 lines around", {"context": 2}),
     ("show my last 5 notes", {"order": "newest", "limit": 5}),

@@ -16,6 +16,12 @@ from turn.plan.routing import calls, route
      [("set_reminders", {"text": "call mum", "when": "2026-11-16 09:00"})]),
     ("ricordami di pagare", "set_reminders.when", "domani alle 9",
      [("set_reminders", {"text": "pagare", "when": "2026-11-16 09:00"})]),
+    ("remind me to call mum", "set_reminders.when", "monday at 8",
+     [("set_reminders", {"text": "call mum", "when": "2026-11-16 08:00"})]),
+    ("ricordami di pagare", "set_reminders.when", "venerdì sera",
+     [("set_reminders", {"text": "pagare", "when": "2026-11-20 19:00"})]),
+    ("remind me to call mum", "set_reminders.when", "tonight",
+     [("set_reminders", {"text": "call mum", "when": "2026-11-15 21:00"})]),
     ("delete the files", "delete_files.paths", "old.txt and b.txt",
      [("delete_files", {"paths": ["old.txt", "b.txt"]})]),
     ("move a.txt", "move_files.to", "to ~/b", [("move_files", {"paths": ["a.txt"], "to": "~/b", "make_folder": True})]),
@@ -78,6 +84,12 @@ def test_a_new_request_is_no_answer(text: str) -> None:
 def test_a_question_can_be_dropped(text: str) -> None:
     plan = route(text, pending=route("delete the files"))
     assert (plan.kind, plan.steps, plan.missing) == (Kind.NOTHING, (), "")
+
+
+def test_an_answer_that_asks_for_repetition_is_refused() -> None:
+    plan = route("every monday at 8", pending=route("remind me to call mum"))
+    assert (plan.kind, plan.steps, plan.missing) == (Kind.NOTHING, (), "")
+    assert "every monday" in plan.say
 
 
 def test_words_of_an_answer_are_data() -> None:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from metnos.fastpath.slots import Slot
-from metnos.turn.plan import chain_goal, chain_tables, chain_text, fill_files
+from metnos.turn.plan import chain_goal, chain_tables, chain_text, fill_files, narrowing
 from metnos.turn.plan.chain_state import Chain, Origin
 from metnos.turn.plan.clauses import BASE, PATTERNS, Clause, classes
 from metnos.turn.plan.fill import fill, is_place, missing
@@ -83,7 +83,10 @@ def _one(chain: Chain, clause: Clause, slots: Sequence[Slot], intent: Intent) ->
 
 def _find(chain: Chain, clause: Clause, slots: Sequence[Slot], intent: Intent) -> None:
     """Files by what they are like; by their name alone they are looked for at home."""
-    args = dict(intent.args) | fill_files.filters(clause, slots, chain.scene.now)
+    args = dict(intent.args) | narrowing.narrowed(fill_files.filters(clause, slots, chain.scene.now), clause)
+    if "order" not in args and (first := narrowing.order(clause)):
+        args["order"] = first
+        chain.note(first)
     where = fill_files.folder(slots, None)
     named = any(slot.kind == "name" for slot in slots) or (clause.said("names") and "pattern" in args)
     named = named or "_" in str(args.get("pattern", ""))
@@ -111,13 +114,15 @@ def _paths(
         _names(args, tool, slots)
     elif clause.said("duplicates") and tool.mutates:
         _duplicates(chain, slots, folders, args)
+    elif tool.mutates and _one_inside(clause, folders):
+        pass  # *the folder in ~/x*: which one is asked for
     elif fill_files.selects(clause, slots) or _everything(clause, tool, folders):
         found = _found(chain, clause, slots, folders, tool)
         args["paths"] = found.ref("path")
     elif files:
         # A folder *in* which the files are is no object of its own.
         args["paths"] = [str(slot.value) for slot in sources if slot in files or slot.role not in _WHERE]
-    elif folders and "folder" in str(tool.properties["paths"].get("description", "")):
+    elif folders and _takes_folders(tool, folders):
         args["paths"] = [str(slot.value) for slot in folders]
     elif folders:
         args["paths"] = _found(chain, clause, slots, folders, tool).ref("path")
@@ -129,17 +134,23 @@ def _paths(
 
 def _found(chain: Chain, clause: Clause, slots: Sequence[Slot], folders: Sequence[Slot], tool: Tool) -> Origin:
     """A step that finds the files first."""
-    args = fill_files.filters(clause, slots, chain.scene.now)
+    args = narrowing.narrowed(fill_files.filters(clause, slots, chain.scene.now), clause)
     if "pattern" not in args and tool.name in CLASSES:
         args["pattern"] = CLASSES[tool.name]
     if "pattern" not in args and tool.mutates:
-        args |= {"depth": 1} | ({} if clause.said("files", "documents") else {"kind": "any"})
+        args |= {"depth": 1} | _kind(clause)
     where = str(folders[0].value) if folders else None
     origin = chain.add("find_files", ({"path": where} if where else {}) | args)
     if where is None:
         chain.lack("find_files", "path")
     _bounded(chain, tool)
     return origin
+
+
+def _kind(clause: Clause) -> dict[str, Any]:
+    """Whether files, folders or both are meant of what is in a folder."""
+    folders, files = narrowing.folders(clause), clause.said("files", "documents")
+    return {} if files and not folders else {"kind": "folder" if folders and not files else "any"}
 
 
 def _bounded(chain: Chain, tool: Tool) -> None:
@@ -267,7 +278,20 @@ def _everything(clause: Clause, tool: Tool, folders: Sequence[Slot]) -> bool:
     if clause.head is not None and clause.head.means("empty") and folders:
         return True
     inside = any(slot.role in ("in", "from") for slot in folders)
-    return tool.mutates and inside and clause.said("files", "all", "documents") and not clause.said("folders")
+    return tool.mutates and inside and (clause.said("files", "all", "documents") or bool(narrowing.folders(clause)))
+
+
+def _takes_folders(tool: Tool, folders: Sequence[Slot]) -> bool:
+    """Whether what looks like a folder is itself what is worked on; to be read, it is a file without an ending."""
+    named = tool.name == "read_files" and not any(slot.role in _WHERE for slot in folders)
+    return named or "folder" in str(tool.properties["paths"].get("description", ""))
+
+
+def _one_inside(clause: Clause, folders: Sequence[Slot]) -> bool:
+    """Whether one folder in another is meant, which nobody named."""
+    named = narrowing.folders(clause)
+    single = bool(named) and all(each in _ONE_FOLDER for each in named)
+    return single and bool(folders) and all(slot.role in ("in", "from") for slot in folders)
 
 
 def _moved(slots: Sequence[Slot], clause: Clause) -> Sequence[Slot]:
@@ -282,6 +306,7 @@ def _is_loose(tool: Tool, name: str) -> bool:
     return kind(schema) != "boolean" and "enum" not in schema and not is_place(name, schema) and name not in _MEASURED
 
 
+_ONE_FOLDER = ("folder", "directory", "dir", "subfolder", "cartella", "sottocartella")
 _WHERE = ("in", "from", "to", "as")
 _MEASURED = ("pattern", "names", "min_size", "max_size", "newer_than_days", "older_than_days", "limit", "min_bytes")
 _FILE_CLASSES = {

@@ -15,7 +15,11 @@ from metnos.turn.plan import fill_files
 from metnos.turn.plan.chain_state import Chain
 from metnos.turn.plan.clauses import BASE, ENDINGS, Clause, classes
 from metnos.turn.plan.fill_small import table_format
+from metnos.turn.plan.lexicon import Word
 from metnos.turn.plan.records import Tool
+
+_ARTICLES = ("the", "a", "an", "il", "lo", "la", "un", "uno", "una")
+_LEADING_TO = ("to", "as", "into", "in", "a", "come")
 
 
 def aim(tool: Tool, clause: Clause, slots: Sequence[Slot], chain: Chain) -> Slot | None:
@@ -27,6 +31,9 @@ def aim(tool: Tool, clause: Clause, slots: Sequence[Slot], chain: Chain) -> Slot
     places = [slot for slot in slots if "place" in classes(slot) and slot.role != BASE]
     if len(places) == 1 and fill_files.selects(clause, slots) and places[0].role not in ("to", "as"):
         return None  # the one folder is where the files are
+    named = [slot for slot in places if "file" in classes(slot)]
+    if tool.name == "move_files" and clause.said("rename") and len(named) == len(("old", "new")):
+        return named[1]  # *rename a.txt to b.txt in ~/x*
     if found is None and tool.name == "move_files" and len(places) > 1:
         return places[-1]
     if found is None and tool.name == "extract_archives":
@@ -75,6 +82,8 @@ def _place(chain: Chain, clause: Clause, aimed: Slot | None, args: dict[str, Any
     to = args.get("to")
     if to is None or aimed is None:
         return
+    if one is not None:
+        to = args["to"] = whole_name(clause, aimed)
     if clause.said("rename") and one is not None and "/" not in to:
         args["to"] = f"{fill_files.parent(one)}/{to}" if "/" in one else to
     folder = "folder" in classes(aimed) or one is None
@@ -82,6 +91,32 @@ def _place(chain: Chain, clause: Clause, aimed: Slot | None, args: dict[str, Any
     if folder and not to.startswith(("/media", "/mnt", "/run")) and not chain.scene.ground.there(to):
         args["make_folder"] = True
         chain.note("make_folder", place=to)
+
+
+def whole_name(clause: Clause, aimed: Slot) -> str:
+    """The goal as it was said, if its name is of more words than the last: *to hello there.txt*.
+
+    What a noun such as *file* stands among describes it and is no part of it, and an absolute path is whole.
+    """
+    words, base = clause.words, clause.words[0].start
+    at = next((place for place, word in enumerate(words) if word.slot is not None and word.end == aimed.end), 0)
+    start = at
+    while start and words[start - 1].raw not in _LEADING_TO and not _is_apart(words[start - 1]):
+        start -= 1
+    while start < at and words[start].raw in _ARTICLES:
+        start += 1
+    described = any(word.means("files", "folders", "names") for word in words[start:at])
+    is_whole = aimed.kind not in ("name", "path") or words[at].raw.startswith(("~", "/"))
+    if start == at or not start or described or is_whole or words[start - 1].slot is not None:
+        return str(aimed.value)
+    return clause.text[words[start].start - base : aimed.end - base]
+
+
+def _is_apart(word: Word) -> bool:
+    """Whether a slot that stands before a name cannot be its beginning."""
+    if word.slot is None or word.slot.kind in ("number", "range", "date", "count"):
+        return False
+    return not (word.slot.kind in ("path", "folder") and word.slot.role in ("to", "as"))
 
 
 def _packed(chain: Chain, args: dict[str, Any], one: str | None) -> None:

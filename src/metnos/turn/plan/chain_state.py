@@ -11,6 +11,8 @@ from typing import Any
 
 from metnos.turn.plan.clauses import Clause
 from metnos.turn.plan.fill_files import Ground
+from metnos.turn.plan.lexicon import fold
+from metnos.turn.plan.patterns import qualities
 from metnos.turn.plan.records import Step, Tool
 
 LAST = "last"
@@ -70,10 +72,22 @@ class Chain:
     )  # a phrase of `phrases`, and what goes into it
     missing: str = ""
     unsure: str = ""  # a word that says which files are meant, and that nobody understands
+    vague: str = ""  # the same of what was only looked for, so that nothing of it may be changed
     part: bool = False  # whether the clause that was left speaks of a part of a file
+    refused: tuple[str, str] | None = None  # a phrase that says why nothing can be done, and the word that it is about
     hedged: str = ""  # a word that makes a clause mean less than it seems to say
     assumed: int = 0  # the step whose place was assumed, so that a later clause may still say it
     classes: set[str] = field(default_factory=set)  # of the files that the steps are about
+
+    @property
+    def refusal(self) -> tuple[str, str] | None:
+        """Why nothing is done, as a phrase of `phrases` and the word that it is about."""
+        if self.hedged:
+            return "hedged", self.hedged
+        if self.unsure:
+            measured = self.unsure.isalpha() and fold(self.unsure) not in qualities()
+            return "unsure" if measured else "unmeasured", self.unsure
+        return self.refused
 
     def add(self, executor: str, args: dict[str, Any]) -> "Origin":
         self.steps.append(Step(executor, args))

@@ -5,17 +5,21 @@ the plan says so, because nobody has looked into the table yet.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan import fill_small, fill_tables
 from metnos.turn.plan.chain_state import Chain, Origin
-from metnos.turn.plan.clauses import Clause, classes
+from metnos.turn.plan.clauses import DETERMINERS, Clause, classes
 from metnos.turn.plan.fill_tables import Wanted
+from metnos.turn.plan.lexicon import Word, fold
+from metnos.turn.plan.records import Step
 
 VERBS = ("filter", "sort", "group", "sum", "mean", "median", "least", "greatest", "count", "read", "list", "write",
          "compute", "find", "get", "where", "show", "copy", "search")  # fmt: skip
 ASKED = {"sort_tables": "by", "filter_tables": "conditions", "group_tables": "by"}
+_CHOOSING = {"date", "range", "time", "duration", "number", "count", "quoted", "size"}  # slots that choose rows
 NEEDED = ("read_tables", "filter_tables", "sort_tables", "group_tables")
 
 
@@ -80,6 +84,43 @@ def join(clause: Clause, slots: Sequence[Slot], chain: Chain) -> None:
         chain.lack("join_tables", "entries" if not origins else "right")
     elif not on:
         chain.lack("join_tables", "on")
+
+
+def unheeded(clause: Clause, steps: Sequence[Step]) -> str:
+    """What says which rows are meant and no step takes into account: a figure over all of them would be a wrong one.
+
+    Where nothing is worked out, a word that nobody knows may be anything; a day, a number or a quoted text is not.
+    """
+    used = {step.executor for step in steps}
+    if not used & {"read_tables", "group_tables", "sort_tables"} or "find_files" in used:
+        return ""
+    taken = fold(str([step.args for step in steps]))
+    figures = any(step.executor == "group_tables" for step in steps)
+    words = [word for word in clause.words if not word.mark]
+    counted = [two for one, two in pairwise(words) if one.means("count")]  # *how many orders*: rows, whatever they are
+    for word, after in pairwise((*words, None)):
+        if word is None or fold(str(word.slot.value) if word.slot else word.text) in taken or word.text in taken:
+            continue
+        if word.slot is not None and (classes(word.slot) & _CHOOSING or _is_a_kind(word.slot)):
+            return word.raw
+        alone = word in counted and not (after is not None and after.unknown)
+        if figures and ((word.unknown and not alone) or _is_chosen(words, word)):
+            return word.raw
+    return ""
+
+
+def _is_a_kind(slot: Slot) -> bool:
+    """Whether a word that may be a kind of files is a word for rows here: *the average for music*."""
+    kinds = classes(slot)
+    return "files" in kinds and not kinds & {"tables", "format"}
+
+
+def _is_chosen(words: Sequence[Word], word: Word) -> bool:
+    """Whether a word says for what something is worked out: *the average for weather*."""
+    led = [each.text for each in words[: words.index(word)] if each.text not in DETERMINERS][-1:]
+    return (
+        led in (["for"], ["among"]) and word.slot is None and not word.stop and not word.means("each", "all", "columns")
+    )
 
 
 def _worked(clause: Clause, wanted: Wanted, origin: Origin, chain: Chain) -> Origin:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from metnos.fastpath.slots import Slot
-from metnos.turn.plan import fill_files
+from metnos.turn.plan import fill_files, narrowing
 from metnos.turn.plan.chain_state import Chain, Origin
 from metnos.turn.plan.clauses import PATTERNS, Clause, classes
 from metnos.turn.plan.fill_text import wanted_words
@@ -41,7 +41,9 @@ def build(chain: Chain, clause: Clause, slots: Sequence[Slot], name: str, args: 
     if name == "search_text":
         words = wanted_words(clause)
         condition = {"column": "text", "is": "contains"} | ({"value": words} if words else {})
-        chain.add("filter_tables", {"entries": origin.ref(), "conditions": [condition]})
+        held = chain.add("filter_tables", {"entries": origin.ref(), "conditions": [condition]})
+        if _asks_which(clause) and "path" in origin.fields and chain.has("group_tables"):
+            chain.add("group_tables", {"entries": held.ref(), "by": ["path"]})
         if not words:
             chain.lack("search_text", "pattern")
         return
@@ -54,6 +56,12 @@ def build(chain: Chain, clause: Clause, slots: Sequence[Slot], name: str, args: 
         if goal is None:
             chain.lack(name, "path")
     chain.add(name, kept | {"text": origin.ref("text", first=_single(chain, origin))})
+
+
+def _asks_which(clause: Clause) -> bool:
+    """Whether the files are asked for that hold the words, and not what they say: *which PDFs mention rent?*"""
+    asked = next((word for word in clause.words if not (word.stop or word.mark)), None)
+    return asked is not None and asked.means("what") and clause.said("search") and not clause.said("say")
 
 
 def _links(chain: Chain, clause: Clause, slots: Sequence[Slot], args: dict[str, Any]) -> None:
@@ -82,7 +90,7 @@ def _texts(chain: Chain, clause: Clause, slots: Sequence[Slot]) -> Origin | None
     if patterns:
         where = fill_files.folder(slots, None)
         args = fill_files.filters(clause, [slot for slot in slots if slot.kind != "quoted"], chain.scene.now)
-        found = chain.add("find_files", ({"path": where} if where else {}) | args)
+        found = chain.add("find_files", ({"path": where} if where else {}) | narrowing.narrowed(args, clause))
         if where is None:
             chain.lack("find_files", "path")
         return chain.add(str(_extractor(patterns[0])), {"paths": found.ref("path")})

@@ -7,12 +7,14 @@ negated and whether it speaks of what came before (*them*, *li*).
 Does not guarantee grammar: a noun that is also a verb is told by the word before it.
 """
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from metnos.fastpath.slots import Slot
-from metnos.turn.plan.lexicon import LIGHT, VERB, Word, words
+from metnos.fastpath.slots_paths import WELL_KNOWN
+from metnos.turn.plan.lexicon import HINT, LIGHT, VERB, Word, words
 
 CONJUNCTIONS = {"and", "then", "e", "ed", "poi", "quindi", "but", "ma", "pero", "dopodiche", "infine", "finally"}
 ADVERBS = {"then", "also", "poi", "anche", "please", "infine", "finally", "me", "mi", "just", "now", "subito", "dopo"}
@@ -49,6 +51,14 @@ ENDINGS = {
     "rst": "text", "js": "text", "css": "text", "sh": "text", "conf": "text", "xml": "text", "tex": "text",
     "srt": "text",
 }  # fmt: skip
+
+# Files of text that have no ending.
+TEXTS = {
+    "README", "LICENSE", "LICENCE", "COPYING", "AUTHORS", "NOTICE", "TODO", "INSTALL", "VERSION", "CHANGELOG", "NEWS",
+    "Makefile", "Dockerfile", "Gemfile", "Rakefile", "Vagrantfile", "Jenkinsfile", "hosts", "hostname", "passwd",
+    "fstab", "crontab", "authorized_keys", "known_hosts",
+}  # fmt: skip
+_DOTTED = re.compile(r"\.\w*(?:rc|profile|aliases|ignore|history|env|login|logout|attributes|netrc)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +141,14 @@ def classes(slot: Slot) -> set[str]:
     elif slot.kind == "folder":
         found |= {"place"}
     elif slot.kind in PLACES:
-        ending = PurePosixPath(str(slot.value)).suffix[1:].lower()
-        found |= (
-            {"place", "file", ENDINGS.get(ending, "other")} if ending or slot.kind == "name" else {"place", "folder"}
-        )
+        name = PurePosixPath(str(slot.value))
+        ending = name.suffix[1:].lower()
+        if ending or slot.kind == "name":
+            found |= {"place", "file", ENDINGS.get(ending, "other")}
+        elif name.name in TEXTS or _DOTTED.fullmatch(name.name):
+            found |= {"place", "file", "text"}
+        else:
+            found |= {"place", "folder"} | ({"shelf"} if name.name in {*WELL_KNOWN, "~", ""} else set())
     elif (slot.kind == "duration" and slot.role in ("older", "newer")) or slot.kind in ("range", "date"):
         found |= {"age"}
     return found
@@ -185,7 +199,18 @@ def _is_verb(rest: Sequence[Word]) -> bool:
     return True
 
 
+def _settled(part: Sequence[Word]) -> Sequence[Word]:
+    """The words of a clause, with *empty* as a verb only where it is a command: not in *which files are empty?*"""
+    told = [word for word in part if not (word.stop or word.mark or word.means("can", "want"))]
+    asked = any(word.text == "there" for word in part)
+    return [
+        replace(word, meanings={"vacant": HINT}) if word.text == "empty" and (word is not told[0] or asked) else word
+        for word in part
+    ]
+
+
 def _clause(text: str, part: Sequence[Word]) -> Clause:
+    part = _settled(part)
     own = Clause(_between(text, part), tuple(part))
     head = own.head
     before = part[: part.index(head)] if head in part else ()

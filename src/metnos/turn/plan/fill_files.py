@@ -7,7 +7,7 @@ place where things go is never a place to look in. Does not look at the disk but
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -111,7 +111,7 @@ def ages(slots: Sequence[Slot], now: datetime) -> dict[str, float]:
         if slot.kind == "duration" and slot.role in ("older", "newer"):
             found[f"{slot.role}_than_days"] = slot.value
         elif slot.kind == "range":
-            found |= _range(slot.value, now)
+            found |= _range(slot.value, slot.role, now)
         elif slot.kind == "date":
             found |= _date(str(slot.value), slot.role, now)
     return found
@@ -136,7 +136,16 @@ def filters(clause: Clause, slots: Sequence[Slot], now: datetime) -> dict[str, A
         found["order"] = "largest"
     if clause.said("hidden"):
         found["hidden"] = True
-    return found | ages(slots, now)
+    return found | ages([_beyond(slot, clause) for slot in slots], now)
+
+
+def _beyond(slot: Slot, clause: Clause) -> Slot:
+    """*After 2024* begins where that ends, and *since 2024* where it begins."""
+    before = [word.text for word in clause.words if word.end <= slot.start and word.text not in DETERMINERS][-1:]
+    if slot.kind != "range" or slot.role != "after" or before not in (["after"], ["dopo"]):
+        return slot
+    following = datetime.fromisoformat(str(slot.value["to"])) + timedelta(days=1)
+    return replace(slot, value={"from": f"{following:%Y-%m-%d}", "to": ""})
 
 
 def _pattern(clause: Clause, slots: Sequence[Slot]) -> str:
@@ -150,7 +159,9 @@ def _pattern(clause: Clause, slots: Sequence[Slot]) -> str:
     quoted = [str(slot.value) for slot in slots if slot.kind == "quoted"]
     if quoted and not clause.said("search"):
         return quoted[0]
-    called = pattern("files.called").search(clause.text) or pattern("files.in_name").search(clause.text)
+    called = pattern("files.called").search(clause.text)
+    if called is None and not clause.said("replace"):  # *replace spaces with underscores in the names*
+        called = pattern("files.in_name").search(clause.text)
     return called["name"] if called else _noun(clause)
 
 
@@ -246,7 +257,10 @@ def parent(place: str) -> str:
     return head or ("/" if slash else ".")
 
 
-def _range(value: dict[str, Any], now: datetime) -> dict[str, float]:
+def _range(value: dict[str, Any], role: str, now: datetime) -> dict[str, float]:
+    """A stretch of days (*in 2025*), what was before it, or what has been since it began."""
+    if role in ("before", "after"):
+        return {"older_than_days" if role == "before" else "newer_than_days": _ago(str(value["from"]), now)}
     found: dict[str, float] = {}
     if value.get("from"):
         found["newer_than_days"] = _ago(str(value["from"]), now)

@@ -13,6 +13,7 @@ from metnos.turn.plan import fill_reckon, fill_text
 from metnos.turn.plan.clauses import Clause, classes
 from metnos.turn.plan.fill_values import COUNTING
 from metnos.turn.plan.patterns import pattern, word_list
+from metnos.turn.plan.records import Step
 
 Reader = Callable[[Clause, datetime], dict[str, Any]]
 FORMATS = {"jpg": "jpeg", "tif": "tiff"}
@@ -117,10 +118,19 @@ def smaller(clause: Clause, _: datetime) -> dict[str, Any]:
     spans = [
         (slot.start - base, slot.end - base) for slot in clause.slots if classes(slot) & {"place", "quoted", "files"}
     ]
+    both = pattern("small.sides").search(clause.text)
+    if both is not None and not _within(both.start(), spans):
+        return {"side": max(int(both["width"]), int(both["height"]))} | picture(clause, _)
     found = next(
         (each for each in pattern("small.side").finditer(clause.text) if not _within(each.start(), spans)), None
     )
-    return ({"side": int(found["value"])} if found else {}) | picture(clause, _)
+    return ({"side": int(re.sub(r"\D", "", found["value"]))} if found else {}) | picture(clause, _)
+
+
+def no_side(clause: Clause, steps: Sequence[Step]) -> str:
+    """A number that is to say how large pictures become, and is none of pixels: *to 50%*, *by half*."""
+    asked = any(step.executor == "resize_images" and "side" not in step.args for step in steps)
+    return next((slot.text for slot in clause.slots if asked and slot.kind == "number"), "")
 
 
 def due(clause: Clause, _: datetime) -> dict[str, Any]:

@@ -184,8 +184,8 @@ def _name(match: re.Match[str], group: str) -> str | None:
 
 def _value(match: re.Match[str]) -> Any:
     said = match.groupdict()
-    if said.get("quoted"):
-        return said["quoted"]
+    if said.get("quoted") or said.get("iso"):
+        return said["quoted"] or said["iso"]
     if said.get("number"):
         plain = said["number"].rstrip(".,")
         plain = plain.replace(",", ".") if re.fullmatch(r"-?\d+,\d{1,2}", plain) else plain.replace(",", "")

@@ -12,12 +12,20 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from metnos.fastpath.slots import Slot
-from metnos.turn.plan.clauses import Clause, classes
+from metnos.fastpath.slots_calendar import PARTS
+from metnos.turn.plan.clauses import DETERMINERS, Clause, classes
+from metnos.turn.plan.lexicon import fold
 from metnos.turn.plan.patterns import pattern
 
 _WHEN = ("date", "time", "duration", "range")
 _LEADING = 2  # words between the command and its time, such as `on the`
 _LONGEST = 2000  # characters of what is looked through; what a note holds may be longer
+# What words mean that say where something is to be replaced.
+_PLACES = (
+    "inside", "files", "folders", "names", "text", "lines", "words", "documents", "images", "notes", "pages", "it",
+    "all", "about", "can", "where", "columns", "rows", "tables", "signs",
+)  # fmt: skip
+_EVERYWHERE = ("everywhere", "throughout", "ovunque", "dappertutto")
 SIGNS = {
     "spaces": " ", "space": " ", "spazi": " ", "spazio": " ", "underscores": "_", "underscore": "_", "dashes": "-",
     "dash": "-", "hyphens": "-", "hyphen": "-", "trattini": "-", "trattino": "-", "dots": ".", "dot": ".", "punti": ".",
@@ -58,16 +66,25 @@ def reminder(clause: Clause, now: datetime) -> dict[str, Any]:
     groups = _groups(times, text, base)
     chosen = _chosen(groups, text, base, start)
     due = moment(chosen, now)
+    day = next((str(slot.value)[:10] for slot in chosen if slot.kind == "date"), None)
+    timed = any(slot.kind in ("time", "duration") for slot in chosen)
     kept = _without(text, [(slot.start - base, slot.end - base) for slot in chosen], start)
     hour = pattern("text.at_hour").match(kept)
-    if hour is not None and due is not None and len(due) == len("2026-11-15"):
-        due, kept = f"{due} {_clock(hour)}", pattern("text.opening").sub("", kept[hour.end() :], count=1)
+    if hour is not None and day is not None and not timed:
+        due, kept = _coming(f"{day} {_clock(hour)}", now), pattern("text.opening").sub("", kept[hour.end() :], count=1)
     found: dict[str, Any] = {}
     if kept:
         found["text"] = kept
     if due is not None:
         found["when"] = due
     return found
+
+
+def repeats(text: str, slots: Sequence[Slot]) -> str:
+    """What asks for a reminder again and again, unless a day is named: then it is what to be reminded of."""
+    found = pattern("text.repeats").search(text)
+    once = any(slot.kind in ("date", "range") or (slot.kind == "duration" and slot.role == "in") for slot in slots)
+    return found.group() if found is not None and not once else ""
 
 
 def _clock(found: re.Match[str]) -> str:
@@ -77,7 +94,7 @@ def _clock(found: re.Match[str]) -> str:
 
 
 def moment(slots: Sequence[Slot], now: datetime) -> str | None:
-    """One moment from a day, a time of day or a time from now on, as the reminders read it."""
+    """One moment from a day, a time of day or a time from now on, as the reminders read it; none that has passed."""
     day = next((str(slot.value)[:10] for slot in slots if slot.kind == "date"), None)
     clock = next((str(slot.value)[:5] for slot in slots if slot.kind == "time"), None)
     ahead = next((slot.value for slot in slots if slot.kind == "duration"), None)
@@ -89,7 +106,21 @@ def moment(slots: Sequence[Slot], now: datetime) -> str | None:
     if day is None and clock is not None:
         later = clock > f"{now:%H:%M}"
         day = f"{now if later else now + timedelta(days=1):%Y-%m-%d}"
-    return f"{day} {clock}" if clock is not None else day
+    if day is None:
+        return None
+    return _coming(f"{day} {clock or _part(slots)}".strip(), now)
+
+
+def _part(slots: Sequence[Slot]) -> str:
+    """When the part of the day begins that is named with a day: *tomorrow evening*, *stasera*."""
+    said = next((fold(slot.text).split()[-1] for slot in slots if slot.kind == "date"), "")
+    return PARTS.get(said, "")
+
+
+def _coming(due: str, now: datetime) -> str | None:
+    """The moment, unless it has passed; a day alone means its morning."""
+    day, _, clock = due.partition(" ")
+    return due if f"{day} {clock or PARTS['morning']}" > f"{now:%Y-%m-%d %H:%M}" else None
 
 
 def note(clause: Clause, _: datetime) -> dict[str, Any]:
@@ -142,10 +173,47 @@ def replacing(clause: Clause, _: datetime) -> dict[str, Any]:
     quoted = [str(slot.value) for slot in clause.slots if slot.kind == "quoted"]
     if len(quoted) > 1:
         return {"pattern": quoted[0], "replacement": quoted[1]}
-    found = pattern("text.replaced").search(_masked(clause, ("path", "name", "folder", "url")))
-    if found is None or "\0" in found["old"] + found["new"]:
-        return {}  # what stands beside a file's name is a property of the file, and no text in it
-    return {"pattern": _sign(found["old"]), "replacement": _sign(found["new"])}
+    masked = _masked(clause, ("path", "name", "folder", "url"))
+    found = pattern("text.replaced").search(masked)
+    parted = _parted(found["rest"]) if found is not None else None
+    if found is None or parted is None:
+        return {}
+    old, given = parted
+    ends = pattern("text.where_it_is").search(given)
+    new = given[: ends.start()] if ends else given.rstrip(" ,.!")
+    # What stands beside a file's name is a property of the file, and no text in it.
+    if not new or "\0" in old + new or (ends and not _is_place(clause, len(masked) - len(given) + ends.start())):
+        return {}
+    old, new = (pattern("text.the_word").sub("", each.strip()) for each in (old, new))
+    both = all(map(pattern("text.an_article").match, (old, new)))
+    return {"pattern": _sign(_bared(old, both)), "replacement": _sign(_bared(new, both or _bare_sign(new) is None))}
+
+
+def _parted(rest: str) -> tuple[str, str] | None:
+    """What is to be replaced and what comes after it; nothing where that could be read in two ways."""
+    every = list(pattern("text.instead").finditer(rest))
+    for name in ("sure", "by", "in"):
+        found = [match for match in every if match[name]]
+        if found:
+            # Of *in* the last one says where.
+            return (rest[: found[0].start()], rest[found[0].end() :]) if len(found) == 1 or name == "in" else None
+    return None
+
+
+def _is_place(clause: Clause, start: int) -> bool:
+    """Whether all words from there on say where, so that none of them may be of the new text."""
+    base = clause.words[0].start
+    after = [word for word in clause.words if word.start - base >= start and word.slot is None and not word.mark]
+    return all(word.stop or word.text in {*DETERMINERS, *_EVERYWHERE} or word.means(*_PLACES) for word in after)
+
+
+def _bare_sign(text: str) -> str | None:
+    """The sign that a word stands for, with or without its article."""
+    return SIGNS.get(pattern("text.an_article").sub("", text).casefold().strip("'\""))
+
+
+def _bared(text: str, keep: bool) -> str:
+    return text if keep else pattern("text.an_article").sub("", text)
 
 
 def renaming(clause: Clause, now: datetime) -> dict[str, Any]:

@@ -70,6 +70,12 @@ def word_list(name: str) -> tuple[str, ...]:
 
 
 @cache
+def qualities() -> Mapping[str, str]:
+    """Words that say which files are meant, and what each says."""
+    return {word: said for said, words in _data()["qualities"].items() for word in words.split()}
+
+
+@cache
 def _data() -> dict[str, Any]:
     text = resources.files("metnos.turn.plan").joinpath("patterns.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

@@ -7,7 +7,7 @@ is. Anything else is a new request and the question is forgotten. The answer's s
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from metnos.fastpath.slots import Slot
+from metnos.fastpath.slots import Slot, extract
 from metnos.turn.plan import fill_files, fill_small, fill_tables, fill_text
 from metnos.turn.plan.chain_state import Scene
 from metnos.turn.plan.clauses import Clause, classes
@@ -82,13 +82,18 @@ def _given(executor: str, argument: str, clause: Clause, slots: Sequence[Slot], 
     if argument in FREE:
         return {argument: clause.text.strip()}
     if argument == "when":
-        due = fill_text.moment(slots, scene.now)
+        due = fill_text.moment(_ahead(clause.text, scene), scene.now)
         return {"when": due} if due else {}
     if is_place(argument, schema):
         return _place(argument, schema, clause, slots)
     if not _is_short(clause) or _is_request(clause):
         return {}
     return _read(tool, argument, clause, slots, scene)
+
+
+def _ahead(text: str, scene: Scene) -> Sequence[Slot]:
+    """The days and times of an answer to *when*: those that come, for nothing can be told of what has been."""
+    return extract(f"remind me {text}", now=scene.now, home=scene.ground.home, cwd=scene.ground.cwd)
 
 
 def _read(tool: Tool, argument: str, clause: Clause, slots: Sequence[Slot], scene: Scene) -> dict[str, Any]:

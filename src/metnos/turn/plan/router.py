@@ -16,7 +16,7 @@ from pathlib import Path
 
 from metnos.fastpath.language import language
 from metnos.fastpath.slots import Slot, extract
-from metnos.turn.plan import chain_tables, fill_files, fill_reckon, fill_text, objects, phrases
+from metnos.turn.plan import chain_tables, fill_files, fill_reckon, fill_small, fill_text, narrowing, objects, phrases
 from metnos.turn.plan import pending as waiting
 from metnos.turn.plan.chain import extend
 from metnos.turn.plan.chain_goal import made_if_missing
@@ -130,9 +130,9 @@ class Router:
                 pass
             elif (sure := self._clause(chain, clause, asked)) is not None:
                 certain.append(sure)
-            elif chain.hedged or chain.unsure:
-                phrase = "hedged" if chain.hedged else "unsure"
-                say = phrases.say(phrase, asked.language, word=chain.hedged or chain.unsure)
+            elif chain.refusal is not None:
+                phrase, word = chain.refusal
+                say = phrases.say(phrase, asked.language, word=word)
                 return self._plan(asked, Kind.NOTHING, say=say, certainty=0.9)
             elif clause.head is not None or clause.slots or any(word.unknown for word in clause.words):
                 left.append(clause)
@@ -147,6 +147,11 @@ class Router:
         """Add the steps of one clause, and say how certain that is; nothing if none fits."""
         clause = fill_files.grounded(clause, chain.scene.ground)
         decided = self._decided(clause)
+        if decided is not None and decided.executor == "set_reminders":
+            again = fill_text.repeats(clause.text, clause.slots)
+            chain.refused = ("repeats", again) if again else None
+        if chain.refused:
+            return None
         if decided is not None:
             extend(chain, clause, decided)
             return 0.95
@@ -156,9 +161,12 @@ class Router:
             chain.take_back(held)
             chain.part = True
             return None
+        chain.refused = _missed(clause, chain.steps[before:]) if certainty is not None else None
+        if chain.refused:
+            return None
         if certainty is not None and self._left_over(chain, clause, before):
             certainty *= IGNORING
-        return None if chain.unsure else certainty
+        return None if chain.refusal else certainty
 
     def _is_about_another(self, chain: Chain, clause: Clause, before: int) -> bool:
         """Whether files would be changed as a whole and the clause speaks of something else: a part, a property."""
@@ -168,6 +176,7 @@ class Router:
             taken += [word.text for word in clause.words if word.means("duplicates")]
         given = fold(str([step.args.get("replacement") for step in steps]))
         taken += [word.text for word in clause.words if word.unknown and word.text in given]
+        taken += narrowing.heeded(clause, steps)
         fed = before > 0 or any("{{last." in str(step.args) for step in steps)
         for step in steps:
             found = objects.foreign(clause, step.executor, taken, fed=fed)
@@ -190,7 +199,7 @@ class Router:
             chain.hedged = clause.hedge(mutates=self._tools[found[0].executor].mutates)
             if chain.hedged:
                 return None
-            extend(chain, clause, found[0])
+            extend(chain, clause, narrowing.instead(clause, found[0]))
             return _certainty(found, asked.fit)
         guess = self._guess(clause, self._nearest(chain, clause, asked))
         if guess is None:
@@ -229,18 +238,22 @@ class Router:
             chain.note("inside", words=", ".join(dict.fromkeys(held)))
         counted = _ORDINALS if any("pages" in step.args for step in steps) else ()
         unknown = [word for word in clause.words if word.unknown and word.text not in counted]
-        unknown = [word for word in unknown if word.text not in taken]
+        heeded = narrowing.heeded(clause, steps)
+        unknown = [word for word in unknown if word.text not in taken and word.text not in heeded]
         left = [word for word in unknown if not any(word.text.startswith(each) for each in held)]
         found = any(step.executor == "find_files" for step in steps)
-        which = fill_files.which(clause, left)
         mutates = any(self._tools[step.executor].mutates for step in steps)
-        if which and found and mutates:
-            chain.unsure = which
+        narrow = narrowing.unheeded(clause, steps, changes=mutates)
+        which = (fill_files.which(clause, left) if found else "") or next(iter(narrow), "")
+        chain.vague = chain.vague or which or (left[0].raw if left and found and not mutates else "")
+        answers = [step.executor for step in steps][-1:] == ["find_files"]  # a list of all of them would be no answer
+        if (chain.vague and mutates and (which or before)) or (narrow and answers):
+            chain.unsure = chain.vague
         elif left and mutates and chain.missing == "find_files.path":
             chain.unsure = left[0].raw  # neither where nor which: too little is understood to ask for more
-        elif left:
-            chain.note("ignored", words=", ".join(word.raw for word in left))
-        return bool(left)
+        elif left or narrow:
+            chain.note("ignored", words=", ".join(dict.fromkeys((*(word.raw for word in left), *narrow))))
+        return bool(left or narrow)
 
     def _decided(self, clause: Clause) -> Intent | None:
         """What the first words or the whole of a clause decide alone."""
@@ -314,6 +327,9 @@ class Router:
         if waiting.gives_up(text):
             say = phrases.say("negated", plan.language)
             return replace(plan, kind=Kind.NOTHING, steps=(), say=say, missing="", notes=())
+        if plan.missing == "set_reminders.when" and (again := fill_text.repeats(text, slots)):
+            say = phrases.say("repeats", plan.language, word=again)
+            return replace(plan, kind=Kind.NOTHING, steps=(), say=say, missing="", notes=())
         found = waiting.complete(plan, text, slots, scene)
         if found is None:
             return None
@@ -361,6 +377,12 @@ def _certainty(found: Sequence[Intent], fit: float) -> float:
     behind = found[1].score if len(found) > 1 else 0.0
     margin = min(1.0, max(0.0, (found[0].score - behind) / 4.0))
     return 0.4 + 0.35 * found[0].covers + 0.15 * margin + 0.1 * fit
+
+
+def _missed(clause: Clause, steps: Sequence[Step]) -> tuple[str, str] | None:
+    """What the clause says that decides what comes out, and no step takes into account; with the phrase for it."""
+    rows, side = chain_tables.unheeded(clause, steps), fill_small.no_side(clause, steps)
+    return ("rows", rows) if rows else ("side", side) if side else None
 
 
 def _executors(chain: Chain) -> list[str]:

@@ -67,7 +67,7 @@ def entry(start, day, to):
     between = "" if to is None else span(day, to)
     says = f"{day.isoformat()} is a {name}"
     if to is not None:
-        says += f"; {to.isoformat()} is {between} {'later' if days >= 0 else 'earlier'}" if days else "; the same day"
+        says += f"; {to.isoformat()} is {counted(days, between)}" if days else "; the same day"
     return {
         "from": start.isoformat(),
         "date": day.isoformat(),
@@ -80,6 +80,12 @@ def entry(start, day, to):
         "between": between,
         "says": says,
     }
+
+
+def counted(days, between):
+    """How many days that is, and what it is in months and years where that says more."""
+    number = f"{abs(days)} day{'' if abs(days) == 1 else 's'}"
+    return f"{number}{'' if between == number else f' ({between})'} {'later' if days > 0 else 'earlier'}"
 
 
 def working(start, end):

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from metnos_kit import reminders
 
 MOST_YEARS = 20
-MORNING, AFTERNOON, EVENING = 9, 15, 20  # o'clock, where only the part of the day is said
+MORNING, AFTERNOON, EVENING, NIGHT = 9, 15, 19, 21  # o'clock, where only the part of the day is said
 EXAMPLES = (
     "2026-11-20 18:30, in 2 hours, tomorrow 9:00, friday at 5pm, 20 november; tra 2 ore, domani alle 9, venerdì alle 17"
 )
@@ -38,11 +38,12 @@ MONTHS = (
 PARTS = {
     "morning": MORNING, "in the morning": MORNING, "mattina": MORNING, "afternoon": AFTERNOON,
     "in the afternoon": AFTERNOON, "pomeriggio": AFTERNOON, "evening": EVENING, "in the evening": EVENING,
-    "sera": EVENING,
+    "sera": EVENING, "night": NIGHT, "at night": NIGHT, "notte": NIGHT,
 }  # fmt: skip
 WHOLE = {
-    "tonight": "today evening", "this evening": "today evening", "this afternoon": "today afternoon",
+    "tonight": "today night", "this evening": "today evening", "this afternoon": "today afternoon",
     "stasera": "oggi sera", "questa sera": "oggi sera", "questo pomeriggio": "oggi pomeriggio",
+    "stanotte": "oggi notte", "questa notte": "oggi notte", "domattina": "domani mattina",
 }  # fmt: skip
 
 
@@ -187,7 +188,7 @@ def clock_of(found):
         return None
     if half:
         hour = hour % 12 + (12 if half == "pm" else 0)
-    elif part in (AFTERNOON, EVENING) and 1 <= hour < 12:
+    elif (part in (AFTERNOON, EVENING) and 1 <= hour < 12) or (part == NIGHT and 6 <= hour < 12):
         hour += 12
     if part == MORNING and hour >= 13:
         return None
