@@ -155,8 +155,12 @@ class Api:
         return _stream(self._told())
 
     async def _told(self) -> AsyncIterator[str]:
-        """The story; after each question it goes on when that was answered."""
+        """The story; after each question it goes on when that was answered, and ``after`` a post where one is named."""
         for event in self.story:
+            if after := event.get("after"):
+                while not any(path.endswith(after) for path, _ in self.posts):
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0.3)  # the page has its answer by then
             yield _data(event)
             if event["event"] == "Wanted":
                 await self.said.get()

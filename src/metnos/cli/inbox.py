@@ -25,7 +25,10 @@ _INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "execu
 @click.group(invoke_without_command=True)
 @click.pass_context
 def inbox(context: click.Context) -> None:
-    """Answer what Metnos asks before it acts. Alone, it lists what waits."""
+    """Answer what Metnos asks before it acts.
+
+    Alone, it lists what waits.
+    """
     if context.invoked_subcommand is None:
         context.invoke(list_, everything=False, as_json=False)
 

@@ -33,6 +33,7 @@
     ├── BackupError             an archive is damaged, or cannot be made
     ├── ChainError              a chain cannot be read
     └── TestamentError          a testament is damaged, forged or poisoned, or cannot be made
+        └── TestamentTooLarge   it holds more than anybody would read to the end
 
 Rules: a message says what happened and what it means; ``fix`` says what to do about it. Messages never hold the
 content of the owner's files. Anything that is not a ``MetnosError`` is a bug and is shown as one.

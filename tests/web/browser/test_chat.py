@@ -108,6 +108,14 @@ def test_a_run_is_stopped(page: Page, api: Api) -> None:
     assert ("/api/runs/r1/cancel", {}) in api.posts
 
 
+def test_what_was_on_its_way_when_it_was_stopped_changes_nothing(page: Page, api: Api) -> None:
+    told(page, api, WANTED | {"after": "/cancel"})
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".doing")).to_have_text("Stopping")
+    expect(page.locator(".question")).to_be_visible()
+    expect(page.locator(".doing")).to_have_text("Stopping")
+
+
 def test_words_of_a_model_are_shown_as_they_come_and_named_as_such(page: Page, api: Api) -> None:
     parts = [{"event": "Text", "delta": part} for part in ("Hello", ", there")]
     turn = told(page, api, *parts, ANSWERED | {"text": "Hello, there.", "steps": [], "undo": [], "model_text": True})

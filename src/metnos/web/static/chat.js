@@ -51,7 +51,8 @@ class Turn {
     this[`on${event.event}`]?.(event);
   }
 
-  doing(words) { this.working.children[1].textContent = words; }
+  // What still comes after a stop was on its way before it, and changes nothing.
+  doing(words) { this.working.children[1].textContent = this.stopping ? "Stopping" : words; }
   note(words) { this.notes.append(make("p", {}, words)); }
 
   onStarted({ turn }) {
@@ -242,7 +243,12 @@ text.addEventListener("keydown", (event) => {
 });
 stop.addEventListener("click", async () => {
   if (!current?.run) return;
-  try { await post(`/api/runs/${encodeURIComponent(current.run)}/cancel`); current?.doing("Stopping"); } catch (error) { complain(error); }
+  const turn = current;
+  try {
+    await post(`/api/runs/${encodeURIComponent(turn.run)}/cancel`);
+    turn.stopping = true;
+    turn.doing("");
+  } catch (error) { complain(error); }
 });
 log.addEventListener("click", (event) => {
   const example = event.target.closest("[data-example]");
