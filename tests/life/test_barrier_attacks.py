@@ -116,7 +116,7 @@ def test_a_name_of_a_file_that_says_nothing_of_anybody() -> None:
 
 
 WORDS = (
-    "Zorblat Quimby gets late payments in Dunwich.",
+    "The Notary gets late payments in Northtown.",
     "Rent of 1250EUR goes out first.",
     "The clinic visit of 2026-03-14 moved.",
     "Files at the bank are slow.",
@@ -141,14 +141,14 @@ def test_a_warning_in_somebodys_own_words_crosses_bare(text: str) -> None:
 
 
 def test_a_cause_in_somebodys_own_words() -> None:
-    data = {"cause": "lawyer Quimby calls", "effect": "payment to Dunwich stops"}
+    data = {"cause": "notary calls", "effect": "payment to Northtown stops"}
     assert barrier.crossing(fact(1, Kind.CAUSAL, "x", data=data), KNOWN).fact is None
 
 
 def test_an_argument_that_somebody_named() -> None:
-    data = {"executor": "read_tables", "error": "not_found", "when": {"args": {"aunt_carla": 1}}}
+    data = {"executor": "read_tables", "error": "not_found", "when": {"args": {"aunt_birthday": 1}}}
     found = barrier.crossing(fact(1, Kind.ANTI, "x", data=data), KNOWN).fact
-    assert "carla" not in repr(found)
+    assert "aunt" not in repr(found)
 
 
 @pytest.mark.parametrize(
