@@ -1,28 +1,18 @@
 """Facts about the owner and the household: nothing without a yes, and nothing again after a no."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from app.remembered import PROGRAM, Embedder, known, quiet
+from app.remembered import PROGRAM, Embedder, known
 from metnos.app import App, found, keeping, remembering
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Scope
 from metnos.grimoire.fact import Standing
-from turn.fasting import fill
 from turn.turning import OWNER
-
-
-@pytest.fixture
-def app(equipped: App, tmp_path: Path) -> Iterator[App]:
-    fill(tmp_path / "home")
-    opened, _ = quiet(equipped)
-    yield opened
-    opened.close()
 
 
 class TestConsent:

@@ -2,6 +2,7 @@
 always a testament, it never tells more than was scanned, and it lies where the agent says."""
 
 import errno
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from life.lived import PLACE, SECRET, WORDS, live
+from life.lived import PLACE, SECRET, WORDS, left
 from metnos.app import App, beating, dying, estate, retiring
 from metnos.core import files
 from metnos.core.clock import MovableClock
@@ -19,7 +20,6 @@ from metnos.grimoire.fact import Kind
 from metnos.life import testament_file
 from metnos.life.cause import Cause
 from metnos.life.profile import SHIPPED
-from metnos.life.testament import Opened
 from metnos.life.thanatopsis import Death, Phase, Step, Thanatopsis, Wishes
 
 STORES = (
@@ -31,21 +31,6 @@ STORES = (
     "memory/synt.db",
 )
 PAGE = 4096
-
-
-@pytest.fixture
-def lived(equipped: App) -> App:
-    equipped.__dict__["embedder"] = None  # loading one takes longer than all the rest
-    return live(equipped)
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "left.testament"
-
-
-def left(path: Path) -> Opened:
-    return testament_file.unpack(testament_file.read(path))
 
 
 def damaged(app: App, *stores: str) -> App:
@@ -270,3 +255,26 @@ def test_more_than_anybody_would_read_costs_the_least_of_it(
     assert 0 < len(entries) < 7
     assert entries[0].kind in (Kind.ANTI, Kind.WARNING)
     assert "too much to read" in done.death.done["compose"]["left_out"]
+
+
+def test_a_note_that_cannot_be_read_lets_nothing_out(lived: App, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows what it says, so nobody knows what must not be told."""
+    note = lived.workspace.notes / "locked.md"
+    note.write_text(WORDS, encoding="utf-8")
+    opens = Path.open
+
+    def locked(path: Path, *args: Any, **named: Any) -> Any:
+        if path == note:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opens(path, *args, **named)
+
+    monkeypatch.setattr(Path, "open", locked)
+    done = retiring.retire(lived, to=target)
+    assert left(target).testament.entries == ()
+    assert "locked.md cannot be read" in str(done.death.failed) + done.death.done["compose"]["left_out"]
+
+
+def test_a_pipe_among_the_notes_is_not_waited_for(lived: App, target: Path) -> None:
+    os.mkfifo(lived.workspace.notes / "pipe.md")
+    retiring.retire(lived, to=target)
+    assert left(target).testament.entries

@@ -14,19 +14,11 @@ from metnos.core.clock import MovableClock
 from metnos.grimoire.fact import Kind
 from metnos.grimoire.trace import Trace
 from metnos.law.principal import Principal
-from turn.fasting import empty, fill
+from turn.fasting import empty
 from turn.scripted import steps
 from turn.turning import OWNER, follow, take
 
 FOLDER = {"path": "~/docs"}
-
-
-@pytest.fixture
-def app(equipped: App, tmp_path: Path) -> Iterator[App]:
-    fill(tmp_path / "home")
-    opened, _ = quiet(equipped)
-    yield opened
-    opened.close()
 
 
 class TestChoosing:

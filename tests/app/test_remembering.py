@@ -37,7 +37,6 @@ from metnos.grimoire.facts import Facts
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.life.vitality_rules import Effects
 from support import at_once
-from turn.fasting import fill
 from turn.turning import OWNER, take
 
 KEY = "the spare key is under the blue flower pot"
@@ -52,14 +51,6 @@ def _taught(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> W
 def wise(_taught: Workspace, blank: Workspace, clock: MovableClock, tmp_path: Path) -> Iterator[App]:
     """It has been told three times where PDFs are."""
     yield from copied(_taught, blank, clock, tmp_path / "home")
-
-
-@pytest.fixture
-def app(equipped: App, tmp_path: Path) -> Iterator[App]:
-    fill(tmp_path / "home")
-    opened, _ = quiet(equipped)
-    yield opened
-    opened.close()
 
 
 def ids(app: App) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.bundled import HOSTILE, other, titled, write
-from life.lived import PLACE, SECRET, WORDS, fact, live
+from life.lived import PLACE, SECRET, WORDS, fact, left, live
 from metnos.app import App, answering, dying, estate, inheriting, retiring
 from metnos.app.importing import Became
 from metnos.core.clock import MovableClock
@@ -20,9 +20,9 @@ from metnos.executors.state import State as Standing
 from metnos.grimoire.fact import Kind
 from metnos.law.inbox import State
 from metnos.law.principal import at_terminal
-from metnos.life import legacy, testament_file
+from metnos.life import legacy
 from metnos.life.cause import Cause
-from metnos.life.testament import Category, Opened
+from metnos.life.testament import Category
 from metnos.life.thanatopsis import Wishes
 from metnos.models.chat import Prompt, Reply, Usage
 from metnos.synt.draft import Draft
@@ -32,11 +32,6 @@ from synt.specimens import CODE, draft
 @pytest.fixture
 def lived(equipped: App) -> App:
     return live(equipped)
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "left.testament"
 
 
 class _Wise:
@@ -54,10 +49,6 @@ class _Wise:
         if isinstance(self.reply, ModelError):
             raise self.reply
         return Reply(self.reply, Usage())
-
-
-def left(path: Path) -> Opened:
-    return testament_file.unpack(testament_file.read(path))
 
 
 class TestTestament:

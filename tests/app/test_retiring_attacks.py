@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from life.lived import fact, live
+from life.lived import fact, left
 from life.willed import a_signer, an_entry, of_generation, opened
 from metnos.app import App, dying, inheriting, retiring
 from metnos.core.clock import MovableClock
@@ -16,29 +16,14 @@ from metnos.core.errors import TestamentError
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Episode
 from metnos.grimoire.fact import Kind
-from metnos.life import reflection, testament_file
+from metnos.life import reflection
 from metnos.life.cause import Cause
-from metnos.life.testament import MOST_DEFAULTS, Category, Habit, Opened
+from metnos.life.testament import MOST_DEFAULTS, Category, Habit
 from metnos.life.thanatopsis import Wishes
 from metnos.synt import bundle
 from synt.specimens import draft
 
 NAME = "rossi_diagnosi"  # private, and short enough for everything
-
-
-@pytest.fixture
-def lived(equipped: App) -> App:
-    equipped.__dict__["embedder"] = None  # loading one takes longer than all the rest
-    return live(equipped)
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "left.testament"
-
-
-def left(path: Path) -> Opened:
-    return testament_file.unpack(testament_file.read(path))
 
 
 def test_words_of_the_owner_in_a_setting_stay_behind(lived: App, target: Path) -> None:

@@ -1,26 +1,16 @@
 """What is told from memory: in its own words, only what is still so, and only to who asks."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from app.remembered import done, quiet
+from app.remembered import done
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.grimoire.episode import Viewer
-from turn.fasting import fill
 
 KEY = "the spare key is under the blue flower pot"
-
-
-@pytest.fixture
-def app(equipped: App, tmp_path: Path) -> Iterator[App]:
-    fill(tmp_path / "home")
-    opened, _ = quiet(equipped)
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize("question", ["what do you know about the boiler?", "when was the boiler mended?"])

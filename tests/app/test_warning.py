@@ -1,25 +1,11 @@
 """Somatic markers in real turns: what went badly warns before the next step, and `why` says so."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from app.remembered import done, quiet
+from app.remembered import done
 from metnos.app import App, reasons
 from metnos.core.clock import MovableClock
 from metnos.grimoire.trace import State
-from turn.fasting import fill
 
 ASKED = "read the file ~/docs/nothing-here.txt"
-
-
-@pytest.fixture
-def app(equipped: App, tmp_path: Path) -> Iterator[App]:
-    fill(tmp_path / "home")
-    opened, _ = quiet(equipped)
-    yield opened
-    opened.close()
 
 
 def warnings(trace: object) -> list[str]:

@@ -3,6 +3,7 @@ two lives made alike leave the same."""
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from metnos.app import App
@@ -10,6 +11,8 @@ from metnos.grimoire.episode import Episode, Provenance, Scope
 from metnos.grimoire.fact import Decay, Fact, Kind
 from metnos.law.capability import Capability
 from metnos.law.principal import at_terminal
+from metnos.life import testament_file
+from metnos.life.testament import Opened
 
 SECRET = "tok-9f8e7d6c5b4a39281706"
 WORDS = "the blue folder holds the letters from the notary in Ravenna"  # private: somebody said it here
@@ -99,3 +102,8 @@ def live(app: App) -> App:
     app.grants.grant("find_files", Capability.FS_READ, "/srv/data", days=30, by=at_terminal())
     app.inbox.ask("test", "May I?", {}, "ab" * 32, asked_by=at_terminal(), hours=24)
     return app
+
+
+def left(path: Path) -> Opened:
+    """The testament that lies there."""
+    return testament_file.unpack(testament_file.read(path))

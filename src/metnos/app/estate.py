@@ -18,7 +18,7 @@ from metnos.app import adjusting, inheriting, profiles
 from metnos.core import settings
 from metnos.core.canon import canonical_json
 from metnos.core.clock import from_text
-from metnos.core.errors import MetnosError, UsageError
+from metnos.core.errors import MetnosError, TestamentError, UsageError
 from metnos.core.workspace import LONG_MEMORY
 from metnos.executors import vocabulary
 from metnos.executors.outcome import KINDS
@@ -220,11 +220,19 @@ def _without_forms(payload: Any) -> dict[str, Any]:
 
 
 def _content(path: Path) -> str:
+    """What a file says. Raises if it is there and cannot be read: then nobody knows what must not be told."""
+    if not path.is_file():
+        return ""  # a folder, gone, or a pipe, which would be waited for without end
     try:
         with path.open(encoding="utf-8", errors="ignore") as file:
             return file.read(_NOTE)
-    except OSError:
-        return ""  # a folder, or gone
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise TestamentError(
+            f"{path.name} cannot be read, so what must not be told is not known: {error.strerror}",
+            fix="Make it readable, or move it away.",
+        ) from error
 
 
 def known(app: "App") -> Known:
