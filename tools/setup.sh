@@ -88,18 +88,29 @@ print(hashlib.sha256(b"\0".join([sys.version.encode(), os.fsencode(os.getcwd()),
 PY
 }
 
+# Neither way resolves anything: each locked package is installed as it is, from a wheel, whatever an index has beside it.
 install_with_uv() {
     export UV_COMPILE_BYTECODE=1  # imports cost twice the CPU without it
     [ -n "$usable" ] || uv venv -q --python "$python" --clear "$venv"
-    uv pip sync -q --python "$venv/bin/python" --require-hashes "lock/$kind.txt"
-    uv pip install -q --python "$venv/bin/python" --no-deps --no-build-isolation -e .
+    uv pip sync -q --python "$venv/bin/python" --require-hashes --only-binary :all: "lock/$kind.txt"
+    uv pip install -q --python "$venv/bin/python" --no-deps --no-build-isolation --no-index -e .
 }
 
 install_with_pip() {
     [ -n "$usable" ] || "$python" -m venv --clear "$venv"
     export PIP_DISABLE_PIP_VERSION_CHECK=1
-    "$venv/bin/python" -m pip install -q --require-hashes -r "lock/$kind.txt"
-    "$venv/bin/python" -m pip install -q --no-deps --no-build-isolation -e .
+    "$venv/bin/python" -m pip install -q --no-deps --require-hashes --only-binary :all: --no-compile -r "lock/$kind.txt"
+    "$venv/bin/python" -m pip install -q --no-deps --no-build-isolation --no-index --no-compile -e .
+    surplus=$("$venv/bin/python" tools/environment.py "lock/$kind.txt" --surplus)
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$surplus" ] || "$venv/bin/python" -m pip uninstall -q -y $surplus
+    # pip would compile with one core. Some packages ship templates that are no Python: they fail, and are not needed.
+    "$venv/bin/python" -m compileall -q -j 0 "$venv"/lib >/dev/null 2>&1 || true
+}
+
+check_environment() {
+    "$venv/bin/python" tools/environment.py "lock/$kind.txt" >&2 ||
+        die "the environment is not what lock/$kind.txt says (above). Type 'make clean', then the same again."
 }
 
 python=$(find_python)
@@ -135,6 +146,7 @@ set +e
 code=$?
 set -e
 [ "$code" = 0 ] || die "the packages could not be installed. Is the network there? Then type the same again."
+check_environment
 printf '%s\n' "$base" > "$venv/stamp-base"
 printf '%s %s\n' "$base" "$(stamp_of "lock/$kind.txt")" > "$venv/stamp-$kind"
 say "ready"
