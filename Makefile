@@ -10,7 +10,7 @@ DATA  ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint bench lock docs clean
+.PHONY: help run test check cover soak lint bench lock docs clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -19,22 +19,24 @@ run: ## install what is needed, start Metnos and print the link to its page; ARG
 	@sh tools/setup.sh run
 	@$(BIN)/metnos $(or $(ARGS),open)
 
-test: ## the whole suite: linters, types, layers, sizes, every test, coverage
+test: ## the whole suite: linters, types, layers, sizes, every test
 	@sh tools/setup.sh dev
-	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term-missing:skip-covered
+	@$(BIN)/python tools/suite.py test $(ARGS)
 
 check: ## the fast tier: everything but the slow tests
 	@sh tools/setup.sh dev
-	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	@$(BIN)/python tools/suite.py check $(ARGS)
+
+cover: ## every test once more, with the coverage of lines and branches; fails below 90 %
+	@sh tools/setup.sh dev
+	@$(BIN)/python tools/suite.py cover $(ARGS)
+
+soak: ## kills, escapes and fuzzing many times over, and real models; an hour or more
+	@sh tools/setup.sh dev
+	@$(BIN)/python tools/suite.py soak $(ARGS)
 
 lint:
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
-	$(BIN)/python tools/sizes.py
+	@$(BIN)/python tools/suite.py lint
 
 bench: ## list the benchmarks; NAME=store runs one, DATA=dir gives it other data
 	@sh tools/setup.sh dev
@@ -45,12 +47,13 @@ docs: ## write again what is generated from code (pages, tables, digests of the 
 	@$(BIN)/python tools/digests.py
 	@$(BIN)/python tools/docs.py
 
-lock: ## resolve the dependencies again (needs uv); the locks name no host
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
+lock: ## resolve the dependencies again; the locks name no host
+	@sh tools/setup.sh dev
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
 	  pyproject.toml --group build -o lock/run.txt
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
 	  pyproject.toml --group build --group dev --extra defi --extra lab --extra local --extra onnx --extra lance --extra otel -o lock/dev.txt
 
 clean: ## remove the environment and every cache
-	rm -rf $(VENV) $(VENV).lock .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) $(VENV).lock .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,7 @@
-"""What every test shares: a clean environment, a clock that stands still, and a founded workspace of its own."""
+"""What every test shares: a clean environment, a clock that stands still, and a founded workspace of its own.
+
+`--soak` plays what is repeated (kills, escapes, fuzzing) many times more often; `make soak` says how often.
+"""
 
 import os
 import shutil
@@ -12,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+import processes
 from metnos import app
 from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
@@ -20,9 +24,12 @@ from metnos.law import founding
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
-# No deadline: these machines are noisy, and speed is measured in bench/.
-hypothesis_settings.register_profile("metnos", deadline=None, derandomize=bool(os.environ.get("CI")))
-hypothesis_settings.load_profile("metnos")
+# No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time, so
+# that nothing fails by luck; new ones are tried by `make soak`.
+hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
+hypothesis_settings.register_profile("soak", deadline=None, max_examples=1000)
+
+pytest_plugins = ["suite"]
 
 
 class _Unsynced(sqlite3.Connection):
@@ -46,7 +53,16 @@ def _unsynced() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_process_left() -> Iterator[None]:
+    """Whatever a test starts ends with it. What had to be killed is a fault of the test."""
+    before = processes.descendants()
+    yield
+    left = processes.end_new(before)
+    assert not left, f"still running after the test: {left}"
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(_no_process_left: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No setting of whoever runs the tests may reach them, and nothing they do may reach that home."""
     for name in list(os.environ):
         if name.startswith(("METNOS_", "XDG_")):
@@ -58,7 +74,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _closed(_no_process_left: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever a test opens is closed behind it: a long run must not gather open files."""
     apps: list[app.App] = []
     really = app.App.open.__func__  # type: ignore[attr-defined]  # the function behind the class method

@@ -19,7 +19,7 @@ from metnos.executors.selection import Selection
 from metnos.executors.verdict import Executor
 from metnos.models.embed import Embedder
 from metnos.models.embed_kept import Kept
-from metnos.turn.plan.rank import Ranker
+from metnos.turn.plan.rank import Ranker, rank_by_words
 from metnos.turn.plan.records import Tool
 
 
@@ -36,9 +36,12 @@ class Kit:
         self.tools = tools
         self.shown = {name: tool for name, tool in tools.items() if name not in hidden}
         self.explored = explored  # what is hidden, and shown all the same
-        self.by_words = Ranker(tuple(self.shown.values()), None)
         self._make = by_meaning
         self._lock = Lock()
+
+    @cached_property
+    def by_words(self) -> Ranker:
+        return rank_by_words(tuple(self.shown.values()))
 
     @cached_property
     def _by_meaning(self) -> Ranker | None:

@@ -1,0 +1,111 @@
+"""How the suite is run, as a pytest plugin: soak, signals, processes, the slowest tests and the record of a run."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import settings as hypothesis_settings
+
+import processes
+
+SLOWEST = 10
+
+_repeated: Counter[str] = Counter()
+_left: list[str] = []  # processes that had to be killed when a worker ended
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("metnos")
+    group.addoption("--soak", action="store_true", help="repeat kills, escapes and fuzzing many times more often")
+    group.addoption("--results", type=Path, metavar="FILE", help="write counts and durations to this JSON file")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    hypothesis_settings.load_profile("soak" if config.getoption("--soak") else "suite")
+    processes.reset_signals()
+    processes.adopt()
+    if config.getoption("--results") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Record(config.getoption("--results")), "record of a run")
+
+
+class Repeat:
+    """How often to do something that is worth doing again and again: few times in the suite, many with `--soak`."""
+
+    def __init__(self, soaking: bool) -> None:
+        self._soaking = soaking
+
+    def __call__(self, what: str, *, suite: int, soak: int) -> range:
+        count = soak if self._soaking else suite
+        _repeated[what] += count
+        return range(count)
+
+
+@pytest.fixture(scope="session")
+def repeat(request: pytest.FixtureRequest) -> Repeat:
+    return Repeat(request.config.getoption("--soak"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Nothing that tests started is left. A worker tells the one that reports, and that one fails."""
+    told = getattr(session.config, "workeroutput", None)
+    if told is None and session.config.pluginmanager.hasplugin("dsession"):
+        pass  # its children are the workers, which have looked after themselves
+    elif left := [each for each in processes.end_new({}, shared=True) if "resource_tracker" not in each]:
+        _left.extend(left)
+    if told is not None:
+        told |= {"repeated": dict(_repeated), "left": _left}
+    elif _left and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object, error: object) -> None:
+    told = getattr(node, "workeroutput", {})
+    _repeated.update(told.get("repeated", {}))
+    _left.extend(told.get("left", []))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    reports = [each for kind in terminalreporter.stats.values() for each in kind if hasattr(each, "duration")]
+    slowest = measure(reports)[:SLOWEST]
+    if len(reports) > SLOWEST:
+        terminalreporter.section(f"{SLOWEST} slowest tests", "-")
+        for name, seconds in slowest:
+            terminalreporter.line(f"{seconds:7.2f} s  {name}")
+    for each in _left:
+        terminalreporter.line(f"still running after the last test: {each}", red=True)
+    if config.getoption("--soak"):
+        terminalreporter.section("repeated", "-")
+        for what, count in sorted(_repeated.items()):
+            terminalreporter.line(f"{count:9,}  {what}")
+
+
+def measure(reports: list[pytest.TestReport]) -> list[tuple[str, float]]:
+    """Seconds of each test with its set-up and its end, the slowest first."""
+    seconds: Counter[str] = Counter()
+    for each in reports:
+        seconds[each.nodeid] += each.duration
+    return sorted(seconds.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+class _Record:
+    """Write what came of a run, for `tools/suite.py`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        stats = terminalreporter.stats
+        reports = [each for kind in stats.values() for each in kind if hasattr(each, "duration")]
+        kinds = ("passed", "failed", "error", "skipped", "xfailed")
+        found = {
+            "counts": {kind: len(stats[kind]) for kind in kinds if stats.get(kind)},
+            "failed": sorted({each.nodeid for kind in ("failed", "error") for each in stats.get(kind, [])}),
+            "slowest": [{"test": name, "seconds": round(took, 2)} for name, took in measure(reports)[:SLOWEST]],
+            "repeated": dict(_repeated),
+        }
+        self._path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,134 @@
+"""Run the checks and the tests of this checkout, and leave a record of it in `build/suite.json`.
+
+    python tools/suite.py test     linters, types, layers, sizes and every test
+    python tools/suite.py check    the same without the slow tests
+    python tools/suite.py cover    every test, with the coverage of lines and branches
+    python tools/suite.py soak     what is worth repeating, many times; real models; takes an hour or more
+
+Rules: stops at the first step that fails. The record says which commit was tested, and whether the tree held anything
+that is not in that commit, when it began and when it ended.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RECORD = ROOT / "build" / "suite.json"
+BIN = Path(sys.executable).parent
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+
+LINT = [
+    ("ruff", [str(BIN / "ruff"), "check", "."]),
+    ("format", [str(BIN / "ruff"), "format", "--check", "."]),
+    ("types", [str(BIN / "mypy"), "--num-workers", "2"]),
+    ("layers", [str(BIN / "lint-imports"), "--no-cache"]),
+    ("sizes", [sys.executable, "tools/sizes.py"]),
+]
+PYTEST = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal"]
+KINDS = {
+    "lint": LINT,
+    "check": [*LINT, ("tests", [*PYTEST, "-m", "not slow and not soak"])],
+    "test": [*LINT, ("tests", [*PYTEST, "-m", "not soak"])],
+    "cover": [("tests", [*PYTEST, "-m", "not soak", "--cov", "--cov-report=term-missing:skip-covered"])],
+    "soak": [("tests", [*PYTEST, "--soak", "-m", "soak or repeated"])],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command that was run. CPU seconds are those of every process that it waited for."""
+
+    name: str
+    code: int
+    seconds: float
+    cpu_seconds: float
+
+
+def run_step(name: str, command: list[str]) -> Step:
+    print(f"$ {' '.join(Path(part).name if part.startswith('/') else part for part in command)}", flush=True)
+    started, before = time.monotonic(), _children_cpu()
+    code = subprocess.run(command, cwd=ROOT, env=choose_environment(), check=False).returncode
+    return Step(name, code, round(time.monotonic() - started, 1), round(_children_cpu() - before, 1))
+
+
+def choose_environment() -> dict[str, str]:
+    """This environment, with files of tests in memory where there is room: copying and deleting them costs a third."""
+    try:
+        room = shutil.disk_usage(MEMORY).free
+    except OSError:
+        room = 0
+    return {**os.environ, **({"TMPDIR": str(MEMORY)} if room > ROOM else {})}
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def describe_tree() -> dict[str, Any]:
+    """The commit that is checked out, and whether the tree differs from it."""
+    try:
+        commit = _git("rev-parse", "HEAD")
+        return {"commit": commit, "clean": not _git("status", "--porcelain")}
+    except (OSError, subprocess.CalledProcessError):  # an unpacked archive, or no git
+        return {"commit": "", "clean": False}
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def run(kind: str, extra: list[str]) -> dict[str, Any]:
+    """Run the steps of one kind, and write the record after each of them."""
+    before, began = describe_tree(), time.time()
+    results = RECORD.with_name("tests.json")
+    RECORD.parent.mkdir(exist_ok=True)
+    results.unlink(missing_ok=True)
+    steps: list[Step] = []
+    record: dict[str, Any] = {"kind": kind, **before, "began": round(began)}
+    for name, command in KINDS[kind]:
+        steps.append(run_step(name, [*command, "--results", str(results), *extra] if name == "tests" else command))
+        after = describe_tree()
+        tested = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+        record |= {
+            "clean": before["clean"] and after == before,
+            "whole": not extra and len(steps) == len(KINDS[kind]),
+            "passed": all(each.code == 0 for each in steps),
+            "seconds": round(time.time() - began, 1),
+            "cpu_seconds": round(sum(each.cpu_seconds for each in steps), 1),
+            "steps": [asdict(each) for each in steps],
+            **tested,
+        }
+        RECORD.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        if steps[-1].code:
+            break
+    return record
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Run the checks and the tests of this checkout.")
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("extra", nargs="*", help="more words for pytest, for instance a folder")
+    options = parser.parse_args()
+    record = run(options.kind, options.extra)
+    tree = "" if record["clean"] else ", with changes that are not committed"
+    print(
+        f"make {options.kind}: {'passed' if record['passed'] else 'FAILED'} in {record['seconds']:.0f} s "
+        f"({record['cpu_seconds']:.0f} s of CPU), commit {record['commit'][:12] or 'unknown'}{tree}; "
+        f"{RECORD.relative_to(ROOT)}"
+    )
+    return 0 if record["passed"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
