@@ -24,8 +24,8 @@ from metnos.law import founding
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
-# No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time, so
-# that nothing fails by luck; new ones are tried by `make soak`.
+# No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time,
+# so that nothing fails by luck; new ones are tried by `make soak`.
 hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
 hypothesis_settings.register_profile("soak", deadline=None, max_examples=1000)
 

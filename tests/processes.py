@@ -114,12 +114,12 @@ def _has_children() -> bool:
 
 
 def _all_processes() -> Iterator[Child]:
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
             continue
         try:
-            stat = Path(f"/proc/{entry}/stat").read_text(encoding="ascii", errors="replace")
+            stat = (entry / "stat").read_text(encoding="ascii", errors="replace")
         except OSError:
             continue
         fields = stat[stat.rindex(")") + 2 :].split()
-        yield Child(int(entry), int(fields[1]), fields[19], fields[0])
+        yield Child(int(entry.name), int(fields[1]), fields[19], fields[0])

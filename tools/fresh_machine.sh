@@ -7,7 +7,7 @@
 # server are lent, so that mirrors and proxies hold there too. An ordinary user is first shown the command that needs
 # root; it is typed for them, and then the same again. The root is kept for the next time in
 # ${XDG_CACHE_HOME:-~/.cache}/metnos-fresh-machine; each run works on a copy of it. Every command's output goes to
-# build/fresh-machine/. Prints one line for each command: who, what, its exit code and seconds.
+# build/fresh-machine/. Prints one line for each command: who typed it, its exit code and seconds.
 set -eu
 
 what=${1:-all} who=${2:-both}
@@ -75,7 +75,7 @@ inside() { # who, folder, command ...
         while read -r name value; do set -- env "$name=$value" "$@"; done
         home=/root
         [ "$user" = root ] || home=/home/newcomer
-        exec bwrap --bind "$root" / --dev /dev --proc /proc --tmpfs /tmp --tmpfs /run --unshare-pid --unshare-ipc \
+        exec bwrap --bind "$root" / --dev /dev --proc /proc --perms 1777 --tmpfs /tmp --tmpfs /run --unshare-pid --unshare-ipc \
             --die-with-parent --new-session --cap-add ALL --clearenv --setenv HOME "$home" --setenv LANG C.UTF-8 \
             --setenv PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --setenv TERM dumb -- \
             "$@" </dev/null
@@ -83,37 +83,40 @@ inside() { # who, folder, command ...
 }
 
 failed=0
-report() { # who, command, code, started, log
-    say "$(printf '%-5s %-28s exit %s, %4s s   %s' "$1" "$2" "$3" "$(($(date +%s) - $4))" "$5")"
-}
+number=0
 try() { # who, command
-    name=$(printf '%s-%s' "$1" "$2" | tr -c 'a-z\n' -)
+    number=$((number + 1))
+    out=$log/$number-$1.txt
     started=$(date +%s) code=0
-    inside "$1" "$home/metnos" "$2" >"$log/$name.txt" 2>&1 || code=$?
-    report "$1" "$2" "$code" "$started" "$log/$name.txt"
+    printf '$ %s\n' "$2" >"$out"
+    inside "$1" "$home/metnos" "$2" >>"$out" 2>&1 || code=$?
+    say "$(printf '%-4s  %-45s exit %s, %4s s' "$1" "$2" "$code" "$(($(date +%s) - started))")"
     return "$code"
+}
+
+# The first time an ordinary user is told what needs root. It is typed as told, word for word.
+type_what_needs_root() {
+    try user "make $1" || true
+    needed=$(sed -nE "s/^metnos:   (su -c|sudo sh -c) '(.*)'\$/\2/p" "$out" | tail -n 1)
+    [ -z "$needed" ] || try root "$needed"
 }
 
 newcomer() { # who
     fresh_root "$1"
     for each in run test; do
         [ "$what" = all ] || [ "$what" = "$each" ] || continue
-        if [ "$1" = user ]; then
-            # The first time an ordinary user is told what needs root. It is typed as told, word for word.
-            try user "make $each" || true
-            needed=$(sed -nE "s/^metnos:   (su -c|sudo sh -c) '(.*)'\$/\2/p" "$log/user-make-$each.txt" | tail -n 1)
-            [ -z "$needed" ] || try root "$needed" || failed=1
-        fi
+        [ "$1" = root ] || type_what_needs_root "$each" || failed=1
         try "$1" "make $each" || failed=1
     done
-    if [ "$what" != test ]; then
-        try "$1" "make run ARGS=doctor" || failed=1
-        try "$1" "make run ARGS='ask \"how much space is free on the disk?\"'" || failed=1
-    fi
+    [ "$what" != test ] || return 0
+    try "$1" "make run ARGS=doctor" || failed=1
+    try "$1" "make run ARGS='ask \"how much space is free?\"'" || failed=1
 }
 
-for each in root user; do
-    [ "$who" = both ] || [ "$who" = "$each" ] || continue
-    newcomer "$each"
+rm -f "$log"/[0-9]*.txt
+for someone in root user; do
+    [ "$who" = both ] || [ "$who" = "$someone" ] || continue
+    newcomer "$someone"
 done
-[ "$failed" = 0 ] || die "something failed: the outputs are in $log"
+say "The outputs are in $log."
+[ "$failed" = 0 ] || die "something failed"
