@@ -11,7 +11,7 @@ import processes
 from support import ROOT
 
 WAIT = "import time; time.sleep(600)"
-ORPHAN = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {WAIT!r}], stdout=-3).pid)"
+ORPHAN = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {WAIT!r}], stdout=-3, stderr=-3).pid)"
 
 
 @pytest.fixture(autouse=True)
