@@ -27,6 +27,21 @@ def lint(root: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.fixture
+def skeleton(tmp_path: Path) -> Path:
+    """The packages of this house with next to nothing in them: the real tree is linted by `make lint`."""
+    for folder in [path.parent.relative_to(ROOT) for path in (ROOT / "src").glob("*/**/__init__.py")]:
+        if len(folder.parts) <= 3:
+            (tmp_path / folder).mkdir(parents=True)
+            (tmp_path / folder / "__init__.py").touch()
+    for module in ("app/house.py", "core/ids.py", "law/audit.py", "store/db.py"):
+        assert (ROOT / "src/metnos" / module).exists()
+        (tmp_path / "src/metnos" / module).touch()
+    (tmp_path / "src/metnos/__init__.py").write_text("import metnos.app.house\n")  # which the contract allows by name
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
 @pytest.mark.parametrize(
     ("file", "line", "contract"),
     [
@@ -39,12 +54,9 @@ def lint(root: Path) -> subprocess.CompletedProcess[str]:
         ("styx/hub.py", "import metnos.core.ids", None),
     ],
 )  # fmt: skip
-def test_a_wrong_import_breaks_the_contract(tmp_path: Path, file: str, line: str, contract: str | None) -> None:
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    path = tmp_path / "src" / file
-    path.write_text((path.read_text() if path.exists() else "") + f"\n{line}\n")
-    done = lint(tmp_path)
+def test_a_wrong_import_breaks_the_contract(skeleton: Path, file: str, line: str, contract: str | None) -> None:
+    (skeleton / "src" / file).write_text(f"{line}\n")
+    done = lint(skeleton)
     if contract is None:
         assert done.returncode == 0, done.stdout
     else:

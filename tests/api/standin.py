@@ -27,7 +27,7 @@ Script = Callable[[Request], Turn]
 
 def until(condition: Callable[[], object]) -> None:
     """Wait for what must come."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.005)
@@ -72,7 +72,7 @@ class StandIn:
 @contextlib.contextmanager
 def raw(workspace: Workspace) -> Iterator[Any]:
     """A client that sends what it likes."""
-    connection = dial(workspace, 20)
+    connection = dial(workspace, 60)
     assert connection is not None
     with connection, connection.makefile("rwb") as file:
         yield file
@@ -119,7 +119,7 @@ class Running:
 
     def stop(self) -> None:
         self.daemon.stop()
-        self.thread.join(30)
+        self.thread.join(60)
         assert not self.thread.is_alive()
 
     @property

@@ -194,7 +194,7 @@ def test_two_clients_who_are_asked_the_same_do_it_once(equipped: App, clock: Mov
                     break
                 answer = None
                 if isinstance(event, Wanted):
-                    both.wait(20)
+                    both.wait(60)
                     answer = Answer.YES
                 elif hasattr(event, "state"):
                     states.append(event.state)

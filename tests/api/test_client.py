@@ -35,7 +35,7 @@ def served(workspace: Workspace, serve: Serve) -> Iterator[None]:
         thread = threading.Thread(target=take)
         thread.start()
         yield
-        thread.join(30)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -47,7 +47,7 @@ def test_a_stopped_daemon_is_no_daemon(equipped: App, clock: MovableClock, tmp_p
     with running(equipped.workspace, clock, StandIn(clock)) as daemon:
         client = daemon.client
         client.stop()
-        daemon.thread.join(30)
+        daemon.thread.join(60)
     with pytest.raises(DaemonError, match="not there"):
         client.status()
     with pytest.raises(DaemonError, match="not there"):

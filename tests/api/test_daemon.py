@@ -34,7 +34,7 @@ def run(args, ctx):
     time.sleep(20)
     return {"entries": []}
 """
-HURRY = Patience(grace_s=0.1, cancel_s=20, job_s=20)
+HURRY = Patience(grace_s=0.1, cancel_s=60, job_s=60)
 
 
 def remind(app: App, number: int, text: str, due: datetime) -> None:
@@ -151,7 +151,7 @@ class Slow:
     def __call__(self, request: Request) -> Turn:
         yield Started(request.id)
         self.inside.set()
-        self.may_end.wait(30)
+        self.may_end.wait(60)
         yield Text("still here")
         yield answered(request, "whole")
 
@@ -161,12 +161,12 @@ def test_what_runs_may_finish_first(equipped: App, clock: MovableClock, tmp_path
     with running(equipped.workspace, clock, StandIn(clock, slow=slow)) as daemon:
         turn = daemon.client.ask("slow", cwd=tmp_path)
         next(turn)
-        assert slow.inside.wait(20)
+        assert slow.inside.wait(60)
         daemon.daemon.stop()
         until(lambda: not (equipped.workspace.run / "metnos.sock").exists())
         slow.may_end.set()
         assert [type(event).__name__ for event in turn] == ["Text", "Answered"]
-        daemon.thread.join(30)
+        daemon.thread.join(60)
         assert daemon.failed is None
     assert (daemon.logged[-1], daemon.says("cancelling")) == ("ended", False)
 
@@ -188,7 +188,7 @@ def test_what_takes_too_long_is_cancelled(equipped: App, clock: MovableClock, tm
 
 def test_a_turn_that_never_ends_does_not_keep_it(equipped: App, clock: MovableClock, tmp_path: Path) -> None:
     slow = Slow()
-    patience = Patience(grace_s=0.05, cancel_s=0.05, job_s=20)
+    patience = Patience(grace_s=0.05, cancel_s=0.05, job_s=60)
     with running(equipped.workspace, clock, StandIn(clock, slow=slow), patience) as daemon:
         turn = daemon.client.ask("slow", cwd=tmp_path)
         next(turn)
@@ -227,6 +227,6 @@ def test_what_is_wrong_with_a_workspace_is_said_before_anybody_comes_in(equipped
     equipped.workspace.settings.write_text("nonsense")
     daemon = Running(equipped.workspace, clock, StandIn(clock))
     daemon.start()
-    daemon.thread.join(30)
+    daemon.thread.join(60)
     assert isinstance(daemon.failed, MetnosError)
     assert not (equipped.workspace.run / "metnos.sock").exists()

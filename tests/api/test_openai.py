@@ -1,6 +1,7 @@
 """The OpenAI-compatible endpoint, with the official client as the other side, over real HTTP."""
 
 import json
+import shutil
 import socket
 import threading
 import time
@@ -18,8 +19,8 @@ from api.http.served import OFTEN, Served, serving
 from api.standin import until
 from metnos.api.http.guard import Guard
 from metnos.api.http.guard_rules import Place
-from metnos.app import App
 from metnos.core.clock import MovableClock
+from metnos.core.workspace import Workspace
 from metnos.law.principal import Autonomy, Channel, at_terminal
 from metnos.turn.events import Answer, Event, Started, StepStarted, Text, Thinking
 from metnos.turn.request import LONGEST, Request
@@ -30,7 +31,7 @@ class Slow:
 
     def __init__(self, turns: Any) -> None:
         self._turns = turns
-        self.cancelled = threading.Event()
+        self.begun, self.cancelled = threading.Event(), threading.Event()
 
     def request(self, text: str, **more: Any) -> Request:
         made: Request = self._turns.request(text, **more)
@@ -42,6 +43,7 @@ class Slow:
             yield Thinking("planning", "scripted")
             yield StepStarted(1, 1, "find_files", "path ~/papers")
             while True:
+                self.begun.set()
                 yield Text("word ")
                 time.sleep(0.01)
         finally:
@@ -49,9 +51,9 @@ class Slow:
 
 
 @pytest.fixture
-def served(equipped: App, clock: MovableClock) -> Iterator[Served]:
-    equipped.close()
-    with serving(equipped.workspace, clock) as found:
+def served(_template: Workspace, blank: Workspace, clock: MovableClock) -> Iterator[Served]:
+    shutil.copytree(_template.root, blank.root)
+    with serving(blank, clock) as found:
         yield found
 
 
@@ -69,7 +71,7 @@ def address(served: Served) -> Iterator[str]:
     until(lambda: server.started)
     yield f"http://127.0.0.1:{port}/v1"
     server.should_exit = True
-    thread.join(30)
+    thread.join(60)
     listener.close()
     assert not thread.is_alive()
 
@@ -263,15 +265,18 @@ def test_a_client_that_goes_away_cancels_its_turn(served: Served, address: str, 
     with served.keeper.lease() as household:
         household.turns = slow = Slow(household.turns)
     body = {"model": "metnos", "messages": [{"role": "user", "content": "find my papers"}], "stream": stream}
-    headers = {"authorization": f"Bearer {secret}"}
+    headers = {"authorization": f"Bearer {secret}", "connection": "close"}
     if stream:
         with httpx.stream("POST", f"{address}/chat/completions", json=body, headers=headers, timeout=60) as answer:
             lines = answer.iter_lines()
             assert any("find_files" in next(lines) for _ in range(20))
     else:
-        with pytest.raises(httpx.ReadTimeout):
-            httpx.post(f"{address}/chat/completions", json=body, headers=headers, timeout=1)
-    assert slow.cancelled.wait(30)
+        asked = httpx.Request("POST", f"{address}/chat/completions", json=body, headers=headers)
+        head = "".join(f"{name}: {value}\r\n" for name, value in asked.headers.items())
+        with socket.create_connection((asked.url.host, asked.url.port or 80), timeout=60) as line:
+            line.sendall(f"POST {asked.url.path} HTTP/1.1\r\n{head}\r\n".encode() + asked.content)
+            assert slow.begun.wait(60)
+    assert slow.cancelled.wait(60)
     until(lambda: served.desk.status()["turns"] == 0)
 
 
@@ -285,4 +290,4 @@ def test_a_turn_that_fails_is_an_error_of_the_stream_too(client: OpenAI, served:
             served.runs.cancel(run)
         with pytest.raises(openai.APIError, match="cancelled"):
             list(chunks)
-    assert slow.cancelled.wait(30)
+    assert slow.cancelled.wait(60)

@@ -43,9 +43,9 @@ def knock(daemon: Running, at: str, **who: object) -> str:
         thread = threading.Thread(target=server.run)
         thread.start()
         line = ["/usr/bin/env", "-i", sys.executable if not who else "/usr/bin/python3", "-c", KNOCK, at]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=True, cwd="/", **who)  # type: ignore[call-overload]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=True, cwd="/", **who)  # type: ignore[call-overload]
         daemon.daemon.stop()
-        thread.join(30)
+        thread.join(60)
     return str(done.stdout)
 
 

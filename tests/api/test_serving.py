@@ -52,7 +52,7 @@ class Gate:
     def __call__(self, request: Request) -> Turn:
         yield Started(request.id)
         self.inside.release()
-        assert self.open.wait(30)
+        assert self.open.wait(60)
         yield Text("on")
         yield answered(request, "through")
 
@@ -151,7 +151,7 @@ def test_a_mistake_in_a_turn_is_said_and_logged_and_the_daemon_goes_on(daemon: R
 def test_leaving_early_cancels_the_turn(daemon: Running, turns: StandIn, gate: Gate, tmp_path: Path) -> None:
     turn = daemon.client.ask("gate", cwd=tmp_path)
     next(turn)
-    assert gate.inside.acquire(timeout=20)
+    assert gate.inside.acquire(timeout=60)
     threading.Timer(0.05, gate.open.set).start()
     turn.close()
     until(lambda: turns.ended == ["gate cancelled"])
@@ -178,7 +178,7 @@ def test_turns_of_several_clients_run_at_once_and_the_rest_waits_and_is_told(
     for thread in threads:
         thread.start()
     for _ in range(4):
-        assert gate.inside.acquire(timeout=20)
+        assert gate.inside.acquire(timeout=60)
     until(lambda: len(told) == 2)
     assert told == ["4 other turns run; this one begins when one of them ends"] * 2
     status = daemon.client.status()
@@ -186,7 +186,7 @@ def test_turns_of_several_clients_run_at_once_and_the_rest_waits_and_is_told(
     assert len(turns.requests) == 4
     gate.open.set()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert ended == ["through"] * 6
 
 

@@ -24,7 +24,7 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 if self.headers.get("Content-Encoding") == "gzip":
                     body = gzip.decompress(body)
-                receiver.hold.wait(30)
+                receiver.hold.wait(240)
                 receiver.bodies.append((self.path, body, dict(self.headers)))
                 self.send_response(receiver.status)
                 self.send_header("Content-Length", "0")
@@ -46,7 +46,7 @@ class Receiver:
         self.hold.set()
         self.server.shutdown()
         self.server.server_close()
-        self.thread.join(10)
+        self.thread.join(60)
 
     def everything(self) -> bytes:
         return b"".join(body for _, body, _ in self.bodies)

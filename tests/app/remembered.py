@@ -23,10 +23,13 @@ from turn.turning import Taken, take
 
 
 class Embedder:
-    """The same text always has the same vector, and with another model another one."""
+    """The same text always has the same vector, and with another model another one.
+
+    Of so many dimensions no two texts are alike by chance: some of them name the folder that a test runs in.
+    """
 
     def __init__(self, model: str = "small") -> None:
-        self.space = Space(model, "1", "p", 16)
+        self.space = Space(model, "1", "p", 256)
 
     def embed(self, texts: Sequence[str]) -> Any:
         return embedded([f"{self.space.model} {text}" for text in texts], self.space.dim)

@@ -54,6 +54,7 @@ def test_an_agent_of_a_household_has_no_heart(opened: App) -> None:
     assert "life.profile golem" in caught.value.fix
 
 
+@pytest.mark.slow
 def test_a_golem_captures_deliberates_and_learns_without_model_or_embedder(
     opened: App, account: Account, clock: MovableClock
 ) -> None:

@@ -1,57 +1,51 @@
 """A process that is killed at any step of a death: whoever goes on comes to the same testament, to the bit."""
 
 import shutil
-import signal
-import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.forked import KILLED, die, forked
 from conftest import START
 from life.lived import live
 from metnos.app import App, dying, retiring
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.life.cause import Cause
-from metnos.life.thanatopsis import Wishes
+from metnos.life.thanatopsis import Thanatopsis, Wishes
 
 STEPS = ["accept", "count", "finish", "revoke", "learn", "gather", "reflect", "executors", "compose", "leave", "tell"]
-PROCESS = """
-import os, signal, sys
-from dataclasses import replace
-from datetime import datetime
-from pathlib import Path
-from metnos.app import App, dying, retiring
-from metnos.core.clock import MovableClock
-from metnos.core.workspace import Workspace
-from metnos.life.thanatopsis import Thanatopsis
 
-root, now, name, moment = sys.argv[1:]
-die = lambda: os.kill(os.getpid(), signal.SIGKILL)
-really, take = dying.steps, Thanatopsis._take
 
-def deadly(act):
-    def acting(death):
-        if moment == "before":
+def reopened(workspace: Workspace) -> App:
+    app = App.open(workspace, MovableClock(START))
+    app.__dict__["embedder"] = None  # loading one takes longer than all the rest
+    return app
+
+
+def retire_until(workspace: Workspace, name: str, moment: str) -> None:
+    """Take the steps of a death up to this moment of one of them, and be killed there. Never returns."""
+    really, take = dying.steps, Thanatopsis._take
+
+    def deadly(step: Any) -> Any:
+        if step.name != name or moment == "after":
+            return step
+        return replace(step, act=die if moment == "before" else lambda death: die(step.act(death)))
+
+    def taken(self: Thanatopsis, step: Any, death: Any) -> None:
+        take(self, step, death)
+        if step.name == name:
             die()
-        act(death)
-        die()
-    return acting
 
-def steps(app):
-    return [replace(s, act=deadly(s.act)) if s.name == name and moment != "after" else s for s in really(app)]
+    dying.steps, Thanatopsis._take = lambda app: [deadly(step) for step in really(app)], taken
+    retiring.retire(reopened(workspace))
 
-def taken(self, step, death):
-    take(self, step, death)
-    if step.name == name:
-        die()
 
-dying.steps, Thanatopsis._take = steps, taken
-app = App.open(Workspace(Path(root)), MovableClock(datetime.fromisoformat(now)))
-app.__dict__["embedder"] = None
-retiring.retire(app)
-"""
+def kill(workspace: Workspace, name: str, moment: str) -> None:
+    """Let another process retire it, which is killed on the way."""
+    assert forked(lambda: retire_until(workspace, name, moment)) == KILLED
 
 
 @pytest.fixture(scope="module")
@@ -65,20 +59,21 @@ def accepted(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> 
     return made
 
 
-def gone_on(accepted: Workspace, folder: Path) -> App:
+def gone_on(accepted: Workspace, folder: Path) -> Workspace:
     """A copy of it, which leaves its testament in a folder of its own."""
     copied = Workspace(folder / "workspace")
     shutil.copytree(accepted.root, copied.root)
-    app = App.open(copied, MovableClock(START))
+    app = reopened(copied)
     retiring.thanatopsis(app).move(str(folder / "left.testament"))
-    return app
+    app.close()
+    return copied
 
 
 @pytest.fixture(scope="module")
 def undisturbed(accepted: Workspace, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """What is left when nobody interrupts."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    app = gone_on(accepted, folder)
+    app = reopened(gone_on(accepted, folder))
     retiring.retire(app)
     app.close()
     return (folder / "left.testament").read_bytes()
@@ -92,11 +87,9 @@ def test_these_are_all_the_steps(opened: App) -> None:
 @pytest.mark.parametrize("moment", ["before", "within", "after"])
 @pytest.mark.parametrize("name", STEPS)
 def test_killed_anywhere(accepted: Workspace, undisturbed: bytes, tmp_path: Path, name: str, moment: str) -> None:
-    app = gone_on(accepted, tmp_path)
-    app.close()
-    command = [sys.executable, "-c", PROCESS, str(app.workspace.root), START.isoformat(), name, moment]
-    assert subprocess.run(command, check=False, timeout=120).returncode == -signal.SIGKILL
-    again = App.open(app.workspace, MovableClock(START))
+    workspace = gone_on(accepted, tmp_path)
+    kill(workspace, name, moment)
+    again = reopened(workspace)
     done = retiring.retire(again)
     assert (tmp_path / "left.testament").read_bytes() == undisturbed
     assert done.death.failed == {}
@@ -105,12 +98,9 @@ def test_killed_anywhere(accepted: Workspace, undisturbed: bytes, tmp_path: Path
 
 @pytest.mark.slow
 def test_killed_again_and_again(accepted: Workspace, undisturbed: bytes, tmp_path: Path) -> None:
-    app = gone_on(accepted, tmp_path)
-    app.close()
+    workspace = gone_on(accepted, tmp_path)
     for name in STEPS:
-        command = [sys.executable, "-c", PROCESS, str(app.workspace.root), START.isoformat(), name, "within"]
-        assert subprocess.run(command, check=False, timeout=120).returncode == -signal.SIGKILL
-        command[-1] = "after"
-        assert subprocess.run(command, check=False, timeout=120).returncode == -signal.SIGKILL
-    retiring.retire(App.open(app.workspace, MovableClock(START)))
+        kill(workspace, name, "within")
+        kill(workspace, name, "after")
+    retiring.retire(reopened(workspace))
     assert (tmp_path / "left.testament").read_bytes() == undisturbed

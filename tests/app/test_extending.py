@@ -37,6 +37,7 @@ from turn.scripted import reopened
 from turn.turning import OWNER, follow, take
 
 
+@pytest.mark.slow
 class TestMade:
     def test_it_is_offered_made_shown_signed_and_used(self, equipped: App) -> None:
         app, chat = reopened(equipped, MISSING, *MAKING, USING, policy__autonomy="full")

@@ -1,6 +1,6 @@
 """From the owner's words to an executor that lives, in a real workspace with a scripted model; and what stops it."""
 
-from collections.abc import Iterator
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from conftest import START
 from executors.samples import sample_files
 from metnos.app import App, introspecting, selecting
 from metnos.app.growing import Stopped
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ExecutorError, ModelError, NoRoom, NotTrusted
+from metnos.core.workspace import Workspace
 from metnos.executors.run import Call
 from metnos.executors.signature import Origin
 from metnos.law.inbox import State as Asked
@@ -22,6 +24,8 @@ from metnos.synt.draft import Draft, Made
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import Proposal, Proposals, State
 from turn.scripted import Said, Scripted, reopened
+
+pytestmark = pytest.mark.slow
 
 SIGNATURE: dict[str, Any] = {
     "each": True,
@@ -48,10 +52,9 @@ NEED = Need("Put texts into title case", Way.OWNER, name="format_text")
 
 
 @pytest.fixture
-def model(equipped: App) -> Iterator[tuple[App, Scripted]]:
-    opened, chat = reopened(equipped, *WELL, *REVISED, policy__autonomy="full")
-    yield opened, chat
-    opened.close()
+def model(equipped: App) -> tuple[App, Scripted]:
+    """A workspace at the level `full`, with a model that does well."""
+    return reopened(equipped, *WELL, policy__autonomy="full")
 
 
 @pytest.fixture
@@ -59,8 +62,37 @@ def app(model: tuple[App, Scripted]) -> App:
     return model[0]
 
 
+@pytest.fixture(scope="module")
+def _asked(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A workspace where an executor was made and the owner is asked about it, made once: making it takes a while."""
+    made = Workspace(tmp_path_factory.mktemp("asked") / "workspace")
+    shutil.copytree(_template.root, made.root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(made.root.parent))
+        first = App.open(made, MovableClock(START))
+        opened, _ = reopened(first, *WELL, policy__autonomy="full")
+        proposal = drafted(opened)
+        assert proposal.state is State.DRAFTED, proposal.reason
+        first.close()
+        opened.close()
+    return made
+
+
+@pytest.fixture
+def asked(_asked: Workspace, blank: Workspace, clock: MovableClock) -> App:
+    """A copy of it, without a model."""
+    shutil.copytree(_asked.root, blank.root)
+    return reopened(App.open(blank, clock), model=False)[0]
+
+
 def drafted(app: App, need: Need = NEED) -> Proposal:
     return app.growing.make(app.growing.propose(need, "you asked for it"))
+
+
+def waiting(app: App) -> Proposal:
+    """What the owner is asked about."""
+    (proposal,) = app.growing.proposals.all()
+    return proposal
 
 
 def titled(app: App) -> Any:
@@ -69,27 +101,27 @@ def titled(app: App) -> Any:
 
 
 class TestTheOwnersNeed:
-    def test_it_becomes_an_executor_that_does_what_was_asked(self, app: App) -> None:
-        proposal = drafted(app)
-        assert proposal.state is State.DRAFTED, proposal.reason
+    def test_it_becomes_an_executor_that_does_what_was_asked(self, asked: App) -> None:
+        proposal = waiting(asked)
+        assert proposal.state is State.DRAFTED
         with pytest.raises(NotTrusted):
-            titled(app)
-        item = app.inbox.approve(proposal.activation, at_terminal())
-        assert app.growing.answered(item) == "format_text 1.0.0 is signed and active."
-        assert titled(app) == [{"text": "to be or not", "title": "To Be Or Not"}]
+            titled(asked)
+        item = asked.inbox.approve(proposal.activation, at_terminal())
+        assert asked.growing.answered(item) == "format_text 1.0.0 is signed and active."
+        assert titled(asked) == [{"text": "to be or not", "title": "To Be Or Not"}]
 
     @pytest.mark.parametrize("used", [False, True])
     def test_a_yes_that_a_killed_process_did_not_carry_out_is_carried_out_by_the_night(
-        self, app: App, used: bool
+        self, asked: App, used: bool
     ) -> None:
-        item = app.inbox.approve(drafted(app).activation, at_terminal())
+        item = asked.inbox.approve(waiting(asked).activation, at_terminal())
         if used:
-            app.inbox.take(item.digest)
-        introspecting.make(app, Watcher())
-        assert titled(app) == [{"text": "to be or not", "title": "To Be Or Not"}]
+            asked.inbox.take(item.digest)
+        introspecting.make(asked, Watcher())
+        assert titled(asked) == [{"text": "to be or not", "title": "To Be Or Not"}]
 
-    def test_the_question_shows_all_that_there_is_to_decide(self, app: App) -> None:
-        body = app.inbox.find(drafted(app).activation).body
+    def test_the_question_shows_all_that_there_is_to_decide(self, asked: App) -> None:
+        body = asked.inbox.find(waiting(asked).activation).body
         assert body["may"] == ["do nothing but compute"]
         assert body["effect"] == "changes nothing"
         assert "mutation" in body["checks"]
@@ -97,9 +129,9 @@ class TestTheOwnersNeed:
         assert body["cost"].startswith("5 calls of a language model")
         assert any("audit" in line for line in body["never"])
 
-    def test_a_reason_is_heeded_in_another_draft(self, model: tuple[App, Scripted]) -> None:
-        app, chat = model
-        proposal = drafted(app)
+    def test_a_reason_is_heeded_in_another_draft(self, asked: App) -> None:
+        app, chat = reopened(asked, *REVISED)
+        proposal = waiting(app)
         refused = app.growing.refused(
             app.inbox.refuse(proposal.activation, at_terminal(), "no capitals"), "no capitals"
         )
@@ -108,41 +140,42 @@ class TestTheOwnersNeed:
         assert refused.need.refused == ("no capitals",)
         again = app.growing.make(refused)
         assert again.state is State.DRAFTED
-        assert all("no capitals" in prompt.messages[0].text for prompt in chat.asked[5:])
+        assert len(chat.asked) == 5
+        assert all("no capitals" in prompt.messages[0].text for prompt in chat.asked)
 
-    def test_the_third_refusal_ends_it(self, app: App) -> None:
-        proposal = drafted(app)
+    def test_the_third_refusal_ends_it(self, asked: App) -> None:
+        proposal = waiting(asked)
         for _ in range(2):
-            item = app.inbox.find(proposal.activation)
-            refused = app.growing.refused(item, "not so")
+            item = asked.inbox.find(proposal.activation)
+            refused = asked.growing.refused(item, "not so")
             assert refused is not None
-            proposal = app.growing.proposals.drafted(refused, Made(proposal.draft), item.id)
-        ended = app.growing.refused(app.inbox.find(proposal.activation), "not so either")
+            proposal = asked.growing.proposals.drafted(refused, Made(proposal.draft), item.id)
+        ended = asked.growing.refused(asked.inbox.find(proposal.activation), "not so either")
         assert ended is not None
         assert ended.state is State.ABANDONED
         assert ended.reason == "refused 3 times; the last reason: not so either"
 
-    def test_a_plain_no_ends_it(self, app: App) -> None:
-        proposal = drafted(app)
-        ended = app.growing.refused(app.inbox.refuse(proposal.activation, at_terminal()), "")
+    def test_a_plain_no_ends_it(self, asked: App) -> None:
+        proposal = waiting(asked)
+        ended = asked.growing.refused(asked.inbox.refuse(proposal.activation, at_terminal()), "")
         assert ended is not None
         assert ended.state is State.REFUSED
         with pytest.raises(ExecutorError, match="nothing to make"):
-            app.growing.make(ended)
+            asked.growing.make(ended)
 
-    def test_what_the_owner_edits_passes_every_gate_again_and_is_another_question(self, app: App) -> None:
-        proposal = drafted(app)
-        item = app.inbox.find(proposal.activation)
-        evil = app.growing.code_of(item).replace("text.title()", "open('/etc/passwd').read()")
+    def test_what_the_owner_edits_passes_every_gate_again_and_is_another_question(self, asked: App) -> None:
+        proposal = waiting(asked)
+        item = asked.inbox.find(proposal.activation)
+        evil = asked.growing.code_of(item).replace("text.title()", "open('/etc/passwd').read()")
         with pytest.raises(ExecutorError, match="does not pass"):
-            app.growing.edited(item, evil, at_terminal())
-        assert app.inbox.find(item.id).state is Asked.WAITING
-        fine = app.growing.code_of(item).replace("there is no word", "no word is there")
-        new = app.growing.edited(item, fine, at_terminal())
+            asked.growing.edited(item, evil, at_terminal())
+        assert asked.inbox.find(item.id).state is Asked.WAITING
+        fine = asked.growing.code_of(item).replace("there is no word", "no word is there")
+        new = asked.growing.edited(item, fine, at_terminal())
         assert new.id != item.id
         assert new.digest != item.digest
-        app.growing.answered(app.inbox.approve(new.id, at_terminal()))
-        assert "no word is there" in app.catalog.get("format_text").source
+        asked.growing.answered(asked.inbox.approve(new.id, at_terminal()))
+        assert "no word is there" in asked.catalog.get("format_text").source
 
 
 def test_without_a_model_the_owner_is_told_what_to_do(equipped: App) -> None:
@@ -217,10 +250,10 @@ def sign(app: App, name: str) -> None:
 
 
 class TestNoRoom:
-    def test_the_yes_is_kept_dormants_are_offered_and_it_lives_when_there_is_room(self, equipped: App) -> None:
-        app, _ = reopened(equipped, *WELL, policy__autonomy="full", executors__active="1")
+    def test_the_yes_is_kept_dormants_are_offered_and_it_lives_when_there_is_room(self, asked: App) -> None:
+        app, _ = reopened(asked, executors__active="1")
         sign(app, "sample_lines")
-        proposal = drafted(app)
+        proposal = waiting(app)
         with pytest.raises(NoRoom, match="your yes to format_text is kept, but there is no room for it yet") as error:
             app.growing.answered(app.inbox.approve(proposal.activation, at_terminal()))
         assert error.value.fix == "Put one away that you need less (sample_lines): metnos inbox list."
@@ -235,11 +268,11 @@ class TestNoRoom:
         assert titled(app)
 
     def test_of_too_many_births_in_a_day_the_owner_is_told_and_nothing_is_put_away(
-        self, equipped: App, clock: MovableClock
+        self, asked: App, clock: MovableClock
     ) -> None:
-        app, _ = reopened(equipped, *WELL, policy__autonomy="full", executors__births="1")
+        app, _ = reopened(asked, executors__births="1")
         sign(app, "sample_lines")
-        proposal = drafted(app)
+        proposal = waiting(app)
         with pytest.raises(NoRoom, match="1 executors were born within a day") as error:
             app.growing.answered(app.inbox.approve(proposal.activation, at_terminal()))
         assert "tomorrow" in error.value.fix
@@ -249,18 +282,18 @@ class TestNoRoom:
         assert titled(app)
 
 
-def test_what_it_does_the_work_of_may_be_like_it_and_is_offered_never_removed(equipped: App) -> None:
-    app, _ = reopened(equipped, *WELL, *REVISED, policy__autonomy="full")
-    app.growing.answered(app.inbox.approve(drafted(app).activation, at_terminal()))
+def test_what_it_does_the_work_of_may_be_like_it_and_is_offered_never_removed(asked: App) -> None:
+    app = asked
+    app.growing.answered(app.inbox.approve(waiting(app).activation, at_terminal()))
     twin = replace(NEED, text="Put many texts into title case", name="format_lines")
     refused = app.growing.examined(twin_of(app, "format_lines"))
     assert refused.abandoned.startswith("likeness: it exists")
     proposal = app.growing.propose(replace(twin, instead=("format_text", "gone_files")), "one is enough")
     made = app.growing.examined(twin_of(app, "format_lines"), ("format_text",))
     assert made.green, made.abandoned
-    waiting = app.growing.put(proposal, made)
-    assert app.inbox.find(waiting.activation).body["instead"] == ["format_text", "gone_files"]
-    app.growing.answered(app.inbox.approve(waiting.activation, at_terminal()))
+    put = app.growing.put(proposal, made)
+    assert app.inbox.find(put.activation).body["instead"] == ["format_text", "gone_files"]
+    app.growing.answered(app.inbox.approve(put.activation, at_terminal()))
     assert titled(app), "it is still there"
     (item,) = app.inbox.waiting()
     assert item.title == "Archive format_text: format_lines does its work"

@@ -1,82 +1,81 @@
 """Importing that is killed on the way, or done twice at once: nothing is lost, and nothing is asked twice."""
 
-import signal
-import subprocess
-import sys
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app import forked
 from app.bundled import agree, another, only, packed, taken, titled
+from conftest import START
 from metnos.app import App
 from metnos.app.importing import Became
 from metnos.core.clock import MovableClock
-from metnos.synt.proposals import State
+from metnos.core.workspace import Workspace
+from metnos.synt import gates
+from metnos.synt.activation import Activation
+from metnos.synt.proposals import Proposals, State
 from synt.specimens import draft
 
-PROCESS = """
-import importlib, os, signal, sys
-from datetime import datetime
-from pathlib import Path
-from metnos.app import App, importing
-from metnos.core.clock import MovableClock
-from metnos.core.workspace import Workspace
-
-root, path, now, *where = sys.argv[1:]
-if where:
-    module, owner, name = where
-    found = importlib.import_module(module)
-    setattr(getattr(found, owner, found), name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
-app = App.open(Workspace(Path(root)), MovableClock(datetime.fromisoformat(now)))
-app.__dict__["embedder"] = None
-opened, source = importing.open_bundle(app, Path(path))
-list(importing.take_in(app, opened.drafts, source))
-app.close()
-"""
-KILLED = {
-    "while it is examined": ("metnos.synt.gates", "-", "examine"),
-    "before the question": ("metnos.synt.activation", "Activation", "ask_activation"),
-    "between the question and the proposal": ("metnos.synt.proposals", "Proposals", "drafted"),
+KILLED: dict[str, tuple[Any, str]] = {
+    "while it is examined": (gates, "examine"),
+    "before the question": (Activation, "ask_activation"),
+    "between the question and the proposal": (Proposals, "drafted"),
 }
 
 
-@pytest.fixture
-def there(tmp_path: Path, clock: MovableClock) -> App:
-    return another(tmp_path / "there", clock)
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of another instance."""
+    there = another(tmp_path_factory.mktemp("there") / "workspace", MovableClock(START))
+    made = packed(there, draft())
+    there.close()
+    return made
 
 
 @pytest.fixture
-def here(equipped: App) -> App:
-    """The instance that takes in."""
-    equipped.__dict__["embedder"] = None  # loading one takes longer than all the rest
-    return equipped
+def here(_template: Workspace, blank: Workspace) -> Workspace:
+    """Where it is taken in."""
+    shutil.copytree(_template.root, blank.root)
+    return blank
 
 
-def started(app: App, path: Path, *where: str) -> "subprocess.Popen[bytes]":
-    """Another process that takes a bundle in; killed where that is said."""
-    now = app.clock.now().isoformat()
-    return subprocess.Popen([sys.executable, "-c", PROCESS, str(app.workspace.root), str(path), now, *where])
+def opened(here: Workspace, clock: MovableClock) -> App:
+    app = App.open(here, clock)
+    app.__dict__["embedder"] = None  # loading one takes longer than all the rest
+    return app
+
+
+def take_in(here: Workspace, path: Path, clock: MovableClock) -> None:
+    app = opened(here, clock)
+    taken(app, path)
+    app.close()
 
 
 @pytest.mark.parametrize("when", list(KILLED))
 @pytest.mark.slow
-def test_killed_anywhere_it_can_simply_be_repeated(here: App, there: App, when: str) -> None:
-    path = packed(there, draft())
-    assert started(here, path, *KILLED[when]).wait(60) == -signal.SIGKILL
-    assert here.growing.proposals.all() == []
-    assert only(taken(here, path)).became is Became.WAITS
-    (waiting,) = here.inbox.waiting()
-    (proposal,) = here.growing.proposals.all()
+def test_killed_anywhere_it_can_simply_be_repeated(here: Workspace, path: Path, clock: MovableClock, when: str) -> None:
+    def killed() -> None:
+        forked.dies(*KILLED[when])
+        take_in(here, path, clock)
+
+    assert forked.forked(killed) == forked.KILLED
+    app = opened(here, clock)
+    assert app.growing.proposals.all() == []
+    assert only(taken(app, path)).became is Became.WAITS
+    (waiting,) = app.inbox.waiting()
+    (proposal,) = app.growing.proposals.all()
     assert (proposal.state, proposal.activation) == (State.DRAFTED, waiting.id)
-    agree(here, waiting.id)
-    assert titled(here)
+    agree(app, waiting.id)
+    assert titled(app)
 
 
 @pytest.mark.slow
-def test_two_processes_at_once_ask_one_question(here: App, there: App) -> None:
-    path = packed(there, draft())
-    both = [started(here, path) for _ in range(2)]
-    assert [each.wait(60) for each in both] == [0, 0]
-    (waiting,) = here.inbox.waiting()
-    (proposal,) = here.growing.proposals.all()
+def test_two_processes_at_once_ask_one_question(here: Workspace, path: Path, clock: MovableClock) -> None:
+    both = [forked.started(lambda: take_in(here, path, clock)) for _ in range(2)]
+    assert [forked.ended(each) for each in both] == [0, 0]
+    app = opened(here, clock)
+    (waiting,) = app.inbox.waiting()
+    (proposal,) = app.growing.proposals.all()
     assert (proposal.state, proposal.activation) == (State.DRAFTED, waiting.id)

@@ -1,64 +1,45 @@
 """Inheriting that is killed with -9 on the way: the same command goes on, and comes to the same end."""
 
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app import forked
+from conftest import START
 from life.willed import BORN, a_signer, an_entry, of_generation, written
-from metnos.app import App, inheriting
+from metnos.app import App, defaulting, inheriting
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episodes import ANY
 from metnos.grimoire.fact import Kind
+from metnos.grimoire.facts import Facts
+from metnos.life.inheritance import Inheritance
+from metnos.life.lineage import Lineage
 from metnos.life.testament import Bone, Habit, Left, Link
-from metnos.mnestome import lists
+from metnos.mnestome import lists, seeds
 
-PROCESS = """
-import importlib, os, signal, sys
-from datetime import datetime
-from pathlib import Path
-from metnos.app import App, inheriting
-from metnos.core.clock import MovableClock
-from metnos.core.workspace import Workspace
-
-root, path, now, module, owner, name, count = sys.argv[1:]
-place = getattr(importlib.import_module(module), owner, None) or importlib.import_module(module)
-really, calls = getattr(place, name), []
-
-def dies(*args, **more):
-    calls.append(1)
-    if len(calls) == int(count):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return really(*args, **more)
-
-setattr(place, name, dies)
-clock = MovableClock(datetime.fromisoformat(now))
-inheriting.found_from(Workspace(Path(root)), Path(path), clock=clock)
-"""
-KILLED = {
-    "before anything": ("metnos.life.lineage", "Lineage", "begin", 1),
-    "in the first entry": ("metnos.grimoire.facts", "Facts", "admit", 1),
-    "before the first note": ("metnos.life.lineage", "Lineage", "became", 1),
-    "between a fact and its note": ("metnos.life.lineage", "Lineage", "became", 4),
-    "before its belief is put right": ("metnos.grimoire.facts", "Facts", "put", 5),
-    "between two links": ("metnos.grimoire.facts", "Facts", "link", 2),
-    "before the episodes": ("metnos.life.inheritance", "Inheritance", "_left", 1),
-    "between the episodes and their note": ("metnos.life.lineage", "Lineage", "note_episodes", 1),
-    "before the skeleton": ("metnos.mnestome.seeds", "-", "plant", 1),
-    "before the questions": ("metnos.app.defaulting", "-", "ask", 1),
-    "before the end": ("metnos.life.lineage", "Lineage", "end", 1),
+KILLED: dict[str, tuple[Any, str, int]] = {
+    "before anything": (Lineage, "begin", 1),
+    "in the first entry": (Facts, "admit", 1),
+    "before the first note": (Lineage, "became", 1),
+    "between a fact and its note": (Lineage, "became", 4),
+    "before its belief is put right": (Facts, "put", 5),
+    "between two links": (Facts, "link", 2),
+    "before the episodes": (Inheritance, "_left", 1),
+    "between the episodes and their note": (Lineage, "note_episodes", 1),
+    "before the skeleton": (seeds, "plant", 1),
+    "before the questions": (defaulting, "ask", 1),
+    "before the end": (Lineage, "end", 1),
 }
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def left(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("left")
     entries = (*(an_entry(number, held=3) for number in range(5)), an_entry(6, kind=Kind.ANTI))
     testament = of_generation(
         2,
@@ -68,15 +49,16 @@ def left(tmp_path: Path) -> Path:
         bones=(Bone("find_files", "sort_tables", 0.5),),
         habits=(Habit("turn.steps", 20, 3),),
     )
-    return written(tmp_path / "left", testament, a_signer(tmp_path / "predecessor"))
+    return written(folder / "left", testament, a_signer(folder / "predecessor"))
 
 
-@pytest.fixture
-def twin(_template: Workspace, tmp_path: Path) -> Workspace:
-    """The same agent in another place: what would have come of it."""
-    place = Workspace(tmp_path / "twin")
-    shutil.copytree(_template.root, place.root)
-    return place
+@pytest.fixture(scope="module")
+def undisturbed(_template: Workspace, left: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The same agent in another place: what comes of it when nobody interrupts."""
+    twin, clock = Workspace(tmp_path_factory.mktemp("twin") / "workspace"), MovableClock(START)
+    shutil.copytree(_template.root, twin.root)
+    inheriting.found_from(twin, left, clock=clock)
+    return state(twin, clock)
 
 
 def state(workspace: Workspace, clock: MovableClock) -> dict[str, Any]:
@@ -98,18 +80,27 @@ def state(workspace: Workspace, clock: MovableClock) -> dict[str, Any]:
     return found
 
 
+@pytest.fixture
+def heir(_template: Workspace, blank: Workspace) -> Workspace:
+    shutil.copytree(_template.root, blank.root)
+    return blank
+
+
 @pytest.mark.parametrize("when", list(KILLED))
 def test_killed_anywhere_the_same_command_goes_on(
-    when: str, equipped: App, twin: Workspace, left: Path, clock: MovableClock
+    when: str, heir: Workspace, undisturbed: dict[str, Any], left: Path, clock: MovableClock
 ) -> None:
-    workspace = equipped.workspace
-    where = [str(each) for each in KILLED[when]]
-    command = [sys.executable, "-c", PROCESS, str(workspace.root), str(left), clock.now().isoformat(), *where]
-    assert subprocess.run(command, check=False, timeout=300).returncode == -signal.SIGKILL
-    inheriting.found_from(workspace, left, clock=clock)
-    inheriting.found_from(twin, left, clock=clock)
-    mine, theirs = state(workspace, clock), state(twin, clock)
-    assert mine == theirs
+    def inherit() -> None:
+        inheriting.found_from(heir, left, clock=clock)
+
+    def killed() -> None:
+        forked.dies(*KILLED[when])
+        inherit()
+
+    assert forked.forked(killed) == forked.KILLED
+    inherit()
+    mine = state(heir, clock)
+    assert mine == undisturbed
     assert mine["ended"]
     assert len(mine["facts"]) == 6
     assert len(mine["asked"]) >= 1

@@ -178,6 +178,7 @@ def use_often(app: App, tmp_path: Path) -> None:
     learning.catch_up(app)
 
 
+@pytest.mark.slow
 class TestSequences:
     def test_one_that_is_used_often_is_proposed_compiled_without_a_model_and_asked_about_again(
         self, app: App, night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

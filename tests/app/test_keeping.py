@@ -253,6 +253,7 @@ class TestOneMemory:
 
 
 class TestAnotherEngine:
+    @pytest.mark.slow
     def test_to_lance_and_back_everything_is_there(self, wise: App, clock: MovableClock) -> None:
         pytest.importorskip("lancedb")
         wise.__dict__["embedder"] = Embedder()

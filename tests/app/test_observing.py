@@ -39,6 +39,15 @@ class Watched:
         home = Home(app)
         self.observer = Observer(lambda: contextlib.nullcontext(home), Log(self.lines.append, "text", app.clock))
 
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """It watches, and is stopped at the end, whatever happens."""
+        self.observer.start()
+        try:
+            yield
+        finally:
+            self.observer.stop(60)
+
     def says(self, text: str) -> int:
         return len([line for line in self.lines if text in line])
 
@@ -61,9 +70,8 @@ def watched(equipped: App, clock: MovableClock, receiver: Receiver, tmp_path: Pa
     """A workspace that tells a receiver, and a file whose name and content nobody outside may see."""
     (tmp_path / "home" / f"{SECRET}.txt").write_text(f"{SECRET} inside")
     made = Watched(telling(equipped, clock, endpoint=receiver.url))
-    made.observer.start()
-    yield made
-    made.observer.stop(10)
+    with made.running():
+        yield made
 
 
 def test_a_real_turn_arrives_as_spans_with_the_right_parents(watched: Watched, receiver: Receiver) -> None:
@@ -201,12 +209,11 @@ def dead() -> str:
 
 def test_a_dead_collector_breaks_no_turn_and_is_said_once(equipped: App, clock: MovableClock, tmp_path: Path) -> None:
     watched = Watched(telling(equipped, clock, endpoint=dead(), timeout_s="0.2"))
-    watched.observer.start()
-    for _ in range(2):
-        assert take(watched.app, "find the txt files in ~").ended.state == "done"
-        watched.observer.wake()
-        until(lambda: watched.observer._bell.is_set() is False)
-    watched.observer.stop(20)
+    with watched.running():
+        for _ in range(2):
+            assert take(watched.app, "find the txt files in ~").ended.state == "done"
+            watched.observer.wake()
+            until(lambda: watched.observer._bell.is_set() is False)
     assert not watched.observer._thread.is_alive()
     assert watched.says("the collector takes no telemetry") == 1
     assert watched.says("turn ended") == 2
@@ -218,23 +225,22 @@ def test_no_turn_waits_for_a_collector_that_does_not_answer(
 ) -> None:
     receiver.hold.clear()
     watched = Watched(telling(equipped, clock, endpoint=receiver.url, timeout_s="60"))
-    watched.observer.start()
-    take(watched.app, "find the txt files in ~")
-    watched.observer.wake()
-    until(lambda: watched.says("turn ended") == 1)
     ended = threading.Event()
 
     def another() -> None:
         take(watched.app, "find the txt files in ~")
         ended.set()
 
-    thread = threading.Thread(target=another)
-    thread.start()
-    assert ended.wait(60)  # while the first one still hangs
-    assert receiver.bodies == []
-    thread.join(10)
-    receiver.hold.set()
-    watched.observer.stop(30)
+    with watched.running():
+        take(watched.app, "find the txt files in ~")
+        watched.observer.wake()
+        until(lambda: watched.says("turn ended") == 1)
+        thread = threading.Thread(target=another)
+        thread.start()
+        assert ended.wait(60)  # while the first one still hangs
+        assert receiver.bodies == []
+        thread.join(60)
+        receiver.hold.set()
     assert len(receiver.spans()) >= 6
 
 
@@ -254,11 +260,10 @@ def test_a_key_that_is_not_there_is_said_and_ends_nothing(
     equipped: App, clock: MovableClock, receiver: Receiver
 ) -> None:
     watched = Watched(telling(equipped, clock, endpoint=receiver.url, key="file:missing"))
-    watched.observer.start()
-    watched.app.medium.close(make("01J0000000000000000000000A", asked=clock.now(), closed=clock.now()))
-    watched.observer.wake()
-    until(lambda: watched.says("turns are not told"))
-    watched.observer.stop(10)
+    with watched.running():
+        watched.app.medium.close(make("01J0000000000000000000000A", asked=clock.now(), closed=clock.now()))
+        watched.observer.wake()
+        until(lambda: watched.says("turns are not told"))
     assert receiver.bodies == []
 
 

@@ -352,6 +352,7 @@ class TestBefore:
             retiring.retire(lived, to=target)
 
 
+@pytest.mark.slow
 def test_two_thousand_and_more_go_through_the_bottleneck(equipped: App, target: Path) -> None:
     for number in range(2300):
         kind = Kind.ANTI if number % 23 == 0 else Kind.INSIGHT

@@ -48,6 +48,7 @@ def chosen(app: App, *, broken: bool = False) -> list[str]:
     return [each.executor for each in made.steps]
 
 
+@pytest.mark.slow
 def test_what_keeps_failing_goes_down_is_hidden_is_explored_and_recovers(equipped: App, clock: MovableClock) -> None:
     app = counting(equipped, selection__explore="0.0")
     for _ in range(5):
@@ -80,6 +81,7 @@ def test_what_keeps_failing_goes_down_is_hidden_is_explored_and_recovers(equippe
     assert "selection shows" in kinds(app.workspace)
 
 
+@pytest.mark.slow
 def test_dormancy_counts_the_days_on_which_the_owner_was_there(equipped: App, clock: MovableClock) -> None:
     app = counting(equipped)
     count(app)
@@ -102,6 +104,7 @@ def test_dormancy_counts_the_days_on_which_the_owner_was_there(equipped: App, cl
     assert app.selection.hidden() == {}  # what is archived is not hidden: it is not there at all
 
 
+@pytest.mark.slow
 def test_the_owner_is_asked_once_and_what_was_used_again_stays(equipped: App, clock: MovableClock) -> None:
     app = counting(equipped, selection__dormant_days="5")
     there(app, clock, 5)

@@ -41,6 +41,7 @@ def called(app: App, name: str, yeses: int = 1, **args: object) -> Outcome:
     return app.runner.run(call)
 
 
+@pytest.mark.slow
 def test_a_tool_of_an_official_server_is_an_executor_like_any_other(equipped: App, tmp_path: Path) -> None:
     (tmp_path / "shopping.txt").write_text("any: 2 milk\n")
     server = Server("shopping", official.command(tmp_path))

@@ -26,6 +26,8 @@ from metnos.synt.proposals import State as Stand
 from support import kinds
 from turn.scripted import Said, reopened
 
+pytestmark = pytest.mark.slow
+
 NAME = "format_text"
 NEED = Need("Put texts into title case", Way.OWNER, name=NAME)
 MINUTE = timedelta(minutes=1)

@@ -36,7 +36,7 @@ def command(runner: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 def run_bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "bench", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-m", "bench", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )
 
 

@@ -1,13 +1,29 @@
 """What tests of the terminal share: a home with a workspace, and the program without a process of its own."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from cli import warm
 from metnos.cli import main
 from metnos.core.workspace import Workspace
 from support import Ran, Say
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _loaded() -> Iterator[None]:
+    """The program is loaded once; see `cli.warm`."""
+    with warm.loaded():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _ended() -> Iterator[None]:
+    """Whatever was started ends with the test, however that ends."""
+    yield
+    warm.end_all()
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Iterator
 
+from metnos import cli
+from metnos.cli import ask, chat, notices
 from metnos.core.errors import ModelError
 from metnos.turn.events import (
     Answer,
@@ -69,7 +70,7 @@ def speak(text: str, dry_run: bool) -> Iterator[Event]:
         case "sleep":
             yield Planned(("read_files",), "router", ("this takes a while",))
             yield StepStarted(1, 1, "read_files", "path ~/slow")
-            time.sleep(30)
+            time.sleep(600)
         case "talk":
             yield Thinking("answer", "small-model")
             yield Text("Words ")
@@ -116,13 +117,11 @@ def speaker(_choice: object, conversation: str) -> Iterator[object]:
     yield said
 
 
-if __name__ == "__main__":
-    from metnos.cli import main, notices, speaking
-
-    speaking.speaker = speaker  # type: ignore[assignment]
-    from metnos.cli import chat  # now, so that it takes the one above
-
+def main() -> int:
+    """``metnos`` that speaks with them."""
+    for module in (ask, chat):
+        module.speaker = speaker  # type: ignore[assignment]
     chat._POLL_S = 0.2
     news = iter(([], [os.environ["NEWS"]] if "NEWS" in os.environ else []))
     notices.fetching = lambda _app: lambda: next(news, [])
-    sys.exit(main())
+    return cli.main()

@@ -11,12 +11,17 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Self, TextIO
 
 import pytest
 
-_PATIENCE_S = 30.0
+from cli import warm
+from support import PROGRAM, Ran
+
+_PATIENCE_S = 120.0
+METNOS = "metnos.cli"
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
 
 
@@ -26,15 +31,33 @@ def plain(text: str) -> str:
 
 
 class Program:
-    """A program on a terminal of its own."""
+    """A program on a terminal of its own. What it prints goes into the file ``out`` if there is one.
 
-    def __init__(self, line: Sequence[str], *, columns: int = 80, **variables: str) -> None:
-        self._child, self._terminal = pty.fork()
-        if self._child == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-            os.environ.update({"TERM": "xterm-256color"} | variables)
-            os.environ.pop("COLUMNS", None)
-            os.execv(line[0], list(line))
+    ``program`` is the module whose ``main`` it is. It is loaded already, unless it is to start ``from_nothing``.
+    """
+
+    def __init__(
+        self,
+        *arguments: str,
+        program: str = METNOS,
+        from_nothing: bool = False,
+        columns: int = 80,
+        out: Path | None = None,
+        **variables: str,
+    ) -> None:
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        environment |= {"TERM": "xterm-256color"} | variables
+        self._terminal, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        files = [slave] * 3
+        if out is not None:
+            files[1] = os.open(out, os.O_CREAT | os.O_WRONLY, 0o600)
+        if from_nothing:
+            self._child = _from_nothing(program, arguments, files, environment)
+        else:
+            self._child = warm.start(arguments, files, environment, program=program, on_terminal=True)
+        for each in set(files):
+            os.close(each)
         self.seen = ""
         self._looked = 0
 
@@ -59,12 +82,14 @@ class Program:
             if not self._read():
                 break
         else:
-            os.kill(self._child, signal.SIGKILL)
-        _, status = os.waitpid(self._child, 0)
+            self._child.kill()
+        code = self._child.wait()
         os.close(self._terminal)
-        code = os.waitstatus_to_exitcode(status)
         assert code != -signal.SIGKILL, f"it did not end:\n{self.text}"
         return code
+
+    def send_signal(self, number: int) -> None:
+        self._child.send_signal(number)
 
     @property
     def text(self) -> str:
@@ -80,6 +105,35 @@ class Program:
             os.write(self._terminal, b"\x1b[1;1R")
         self.seen += chunk.decode(errors="replace")
         return bool(chunk)
+
+
+def _from_nothing(
+    program: str, arguments: Sequence[str], files: Sequence[int], environment: Mapping[str, str]
+) -> warm.Started:
+    """Start the installed program, or another module of these tests."""
+    line = [str(PROGRAM)]
+    if program != METNOS:
+        line = [sys.executable, "-c", f"import sys, {program}; sys.exit({program}.main())"]
+        environment = {**environment, "PYTHONPATH": str(warm.TESTS)}
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            for target, descriptor in enumerate(files):
+                os.dup2(descriptor, target)
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            os.execve(line[0], [*line, *arguments], environment)
+        finally:
+            os._exit(127)
+    return warm.remember(warm.Started(child))
+
+
+def on_a_terminal(*arguments: str, typed: Sequence[tuple[str, str]] = ()) -> Ran:
+    """What a person sees and types: each line once its question is asked."""
+    program = Program(*arguments, columns=100)
+    for question, line in typed:
+        program.wait_for(question).wait_for(": ").type(f"{line}\n")
+    return Ran(program.end(), program.seen, "")
 
 
 class Desk:
@@ -99,13 +153,18 @@ class Desk:
         self._thread = threading.Thread(target=self._sit)
         self._thread.start()
 
+    @property
+    def shown(self) -> str:
+        """All that was shown until now."""
+        return "".join(self._chunks)
+
     def leave(self) -> str:
         """End; returns all that was shown, as it was sent to the terminal."""
         for stream in self._streams:
             stream.close()
         self._thread.join(_PATIENCE_S)
         os.close(self._master)
-        return "".join(self._chunks)
+        return self.shown
 
     def _sit(self) -> None:
         unanswered = ""

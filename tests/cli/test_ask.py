@@ -2,9 +2,11 @@
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,19 +14,20 @@ from typing import Any
 
 import pytest
 
-from cli import scripted
+from cli import scripted, warm
 from cli.scripted import HOSTILE, ITEM, TURN
 from cli.terminal import Program
+from cli.warm import metnos
 from metnos.api.client import connect
 from metnos.cli import ask as asked
 from metnos.cli import main
 from metnos.core.workspace import Workspace
 from metnos.turn.request import LONGEST
 from support import PROGRAM as METNOS
-from support import Ran, metnos
+from support import Ran
 
 Say = Callable[..., Ran]
-PROGRAM = [sys.executable, str(Path(__file__).with_name("scripted.py"))]
+SCRIPTED = "cli.scripted"
 
 
 @pytest.fixture
@@ -155,51 +158,53 @@ class TestAtATerminal:
     @pytest.fixture(autouse=True)
     def _here(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("METNOS_HOME", str(workspace.root))
-        monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
 
     def test_a_yes_is_asked_for(self) -> None:
-        program = Program([*PROGRAM, "ask", "move"])
+        program = Program("ask", "move", program=SCRIPTED)
         program.wait_for("move a.pdf to b.pdf").wait_for("Do this? [y/n/why]: ").type("y\n")
         assert program.end() == 0
         assert "✓ 2/2 move_files  paths a.pdf  1 item, 34 ms\nMoved 1 file.\n" in program.text
 
     def test_a_question_is_answered_right_there(self) -> None:
-        program = Program([*PROGRAM, "ask", "which"])
+        program = Program("ask", "which", program=SCRIPTED)
         program.wait_for("Which folder?\n> ").type("this one\n")
         assert program.end() == 0
         assert "You said: 'this one'" in program.text
 
     def test_or_left(self) -> None:
-        program = Program([*PROGRAM, "ask", "which"])
+        program = Program("ask", "which", program=SCRIPTED)
         program.wait_for("> ").type("\x04")
         assert program.end() == 1
 
     def test_an_interrupt_cancels(self) -> None:
-        program = Program([*PROGRAM, "ask", "sleep"])
+        program = Program("ask", "sleep", program=SCRIPTED)
         program.wait_for("read_files  path ~/slow").type("\x03")
         assert program.end() == 130
         assert program.text.endswith("Cancelled. read_files had begun; what was changed is in: metnos undo --list\n")
 
     def test_the_answer_goes_into_a_file_and_the_question_does_not(self, tmp_path: Path) -> None:
         out = tmp_path / "out"
-        line = f"exec {' '.join(PROGRAM)} ask move > {out}"
-        program = Program(["/bin/sh", "-c", line])
+        program = Program("ask", "move", program=SCRIPTED, out=out)
         program.wait_for("Do this?").type("y\n")
         assert program.end() == 0
         assert out.read_text() == "Moved 1 file.\n"
 
     def test_nothing_that_a_model_says_reaches_the_terminal(self) -> None:
-        program = Program([*PROGRAM, "ask", "talk"], NO_COLOR="1")
+        program = Program("ask", "talk", program=SCRIPTED, NO_COLOR="1")
         assert program.end() == 0
         assert "Words \\x1b[2J\\x1b]52;c;aGk=\\x07" in program.text
         assert not any(char in program.text for char in "\x1b\x07\x9b\u202e")
         assert not re.search(r"\x1b\[(\d+;)*3\d(;\d+)*m", program.seen)
 
     def test_a_reader_that_has_enough_is_no_error(self) -> None:
-        done = subprocess.run(
-            f"{' '.join(PROGRAM)} ask hello | true", shell=True, capture_output=True, text=True, check=False
-        )
-        assert "Traceback" not in done.stderr
+        reading, writing = os.pipe()
+        os.close(reading)
+        with tempfile.TemporaryFile() as said:
+            started = warm.start(("ask", "hello"), [0, writing, said.fileno()], program=SCRIPTED)
+            os.close(writing)
+            code = started.wait()
+            said.seek(0)
+            assert (code, said.read()) == (0, b"")
 
 
 @pytest.fixture
@@ -227,7 +232,7 @@ class TestForReal:
         assert (home / "shelf/a.pdf").exists()
 
     def test_at_a_terminal_a_yes_does_it_and_undo_takes_it_back(self, home: Path) -> None:
-        program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+        program = Program("ask", "move ~/box/a.pdf to ~/shelf", from_nothing=True)
         program.wait_for(f"move {home.resolve()}/box/a.pdf to {home.resolve()}/shelf/a.pdf")
         program.wait_for("Do this? [y/n/always/why]: ").type("why\n").wait_for("supervised")
         program.wait_for("Do this?").type("y\n").wait_for("✓ move_files").wait_for("metnos undo ")
@@ -237,14 +242,14 @@ class TestForReal:
         assert (home / "box/a.pdf").exists()
 
     def test_always_is_not_asked_again(self, home: Path) -> None:
-        program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+        program = Program("ask", "move ~/box/a.pdf to ~/shelf")
         program.wait_for("Do this? [y/n/always/why]: ").type("always\n")
         assert program.end() == 0
         assert metnos("ask", "move ~/box/b.pdf to ~/shelf").code == 0
         assert (home / "shelf/b.pdf").exists()
 
     def test_a_cancelled_turn_is_recorded_and_nothing_is_done(self, home: Path) -> None:
-        program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+        program = Program("ask", "move ~/box/a.pdf to ~/shelf")
         program.wait_for("Do this?").type("\x03").wait_for("Cancelled.")
         assert program.end() == 130
         assert (home / "box/a.pdf").exists()
@@ -256,8 +261,8 @@ class TestForReal:
             try:
                 while (client := connect(workspace)) is None:
                     assert daemon.poll() is None
-                    time.sleep(0.05)
-                program = Program([str(METNOS), "ask", "move ~/box/a.pdf to ~/shelf"])
+                    time.sleep(0.02)
+                program = Program("ask", "move ~/box/a.pdf to ~/shelf")
                 program.wait_for("Do this?")
                 assert client.status()["turns"] == 1
                 program.type("y\n")

@@ -1,9 +1,7 @@
 """The chat, as a person meets it: on a real terminal, with turns that are written in advance."""
 
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,17 +11,15 @@ from metnos.cli import Choice
 from metnos.cli.chat import Conversation, _history, _news
 from metnos.core.errors import StoreBusy
 from metnos.core.workspace import Workspace
-from support import PROGRAM as METNOS
 
-PROGRAM = [sys.executable, str(Path(__file__).with_name("scripted.py"))]
+SCRIPTED = "cli.scripted"
 UP, ALT_ENTER = "\x1b[A", "\x1b\r"
 
 
 @pytest.fixture
 def talk(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Program:
     monkeypatch.setenv("METNOS_HOME", str(workspace.root))
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    return Program(PROGRAM).wait_for("say what you want").wait_for(">")
+    return Program(program=SCRIPTED).wait_for("say what you want").wait_for(">")
 
 
 def leave(program: Program) -> int:
@@ -126,7 +122,7 @@ class TestHistory:
         leave(talk)
         path = workspace.memory / "history"
         assert path.stat().st_mode & 0o777 == 0o600
-        again = Program(PROGRAM).wait_for(">")
+        again = Program(program=SCRIPTED).wait_for(">")
         again.type(UP).wait_for("remember me").type("\r").wait_for("You said: 'remember me'")
         leave(again)
 
@@ -145,25 +141,24 @@ class TestHistory:
 @pytest.mark.slow
 class TestStart:
     def test_the_first_time_it_makes_a_workspace_and_shows_the_laws(self) -> None:
-        program = Program([str(METNOS)]).wait_for("First start: making a workspace").wait_for("All is well")
+        program = Program(from_nothing=True).wait_for("First start: making a workspace").wait_for("All is well")
         program.wait_for("The Laws this agent is bound by").wait_for("traceability").wait_for("say what you want")
         assert leave(program) == 0
         assert "Next" not in program.text
-        again = Program([str(METNOS)]).wait_for("say what you want")
+        again = Program().wait_for("say what you want")
         assert leave(again) == 0
         assert "Laws" not in again.text
 
     def test_what_is_broken_is_said_at_once(self, workspace: Workspace) -> None:
         workspace.soul.write_text("no laws")
-        program = Program([str(METNOS), "--workspace", str(workspace.root)]).wait_for("error: ")
+        program = Program("--workspace", str(workspace.root)).wait_for("error: ")
         assert program.end() == 1
 
     def test_what_there_is_to_tell_is_told_while_nobody_types(
         self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("METNOS_HOME", str(workspace.root))
-        monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-        program = Program(PROGRAM, NEWS="reminder: drink \x1b[2J").wait_for(">").type("half")
+        program = Program(program=SCRIPTED, NEWS="reminder: drink \x1b[2J").wait_for(">").type("half")
         program.wait_for("• reminder: drink \\x1b[2J").wait_for("> half").type(" a line\r")
         program.wait_for("You said: 'half a line'")
         assert leave(program) == 0
@@ -174,8 +169,8 @@ class TestTerminals:
     @pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"NO_COLOR": "1"}, {"LANG": "C", "LC_ALL": "C"}])
     def test_poor_ones(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
         monkeypatch.setenv("METNOS_HOME", str(workspace.root))
-        monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-        program = Program(PROGRAM, columns=30, **variables).wait_for(">")
+        encoded = "LANG" in variables  # which is looked at when Python starts
+        program = Program(program=SCRIPTED, columns=30, from_nothing=encoded, **variables).wait_for(">")
         program.type("move\r").wait_for("Do this?").type("n\n").wait_for("Not done: you said no.").wait_for(">")
         program.type("sleep\r").wait_for("this takes a while")
         program.type("\x03").wait_for("Cancelled.").wait_for(">").type("/quit\r")

@@ -12,8 +12,11 @@ from pathlib import Path
 import click
 import pytest
 
+import support
+from cli.terminal import on_a_terminal
+from cli.warm import metnos
 from metnos.cli import COMMANDS, cli
-from support import PROGRAM, Say, metnos, on_a_terminal
+from support import PROGRAM, Say
 
 
 def every_command(
@@ -73,14 +76,13 @@ def test_help_loads_nothing_heavy() -> None:
     assert not {"pydantic", "cryptography", "rich", "sqlite3", "tomlkit", "metnos.app"} & loaded
 
 
-def test_help_and_version() -> None:
-    for flag in ("--help", "-h"):
-        ran = metnos(flag)
+def test_help_and_version(say: Say) -> None:
+    for ran in (support.metnos("--help"), say("-h")):
         assert ran.code == 0
         for name, (_, text) in COMMANDS.items():
             assert re.search(rf"^  {name} +{re.escape(text)}$", ran.out, re.MULTILINE)
-    assert metnos("--version").out == metnos("version").out
-    assert set(json.loads(metnos("version", "--json").out)) == {"metnos", "python", "sqlite"}
+    assert say("--version").out == say("version").out
+    assert set(json.loads(say("version", "--json").out)) == {"metnos", "python", "sqlite"}
 
 
 @pytest.mark.parametrize(
@@ -111,8 +113,8 @@ def test_without_a_workspace_it_says_how_to_make_one(arguments: str, say: Say) -
 
 
 def test_the_shell_learns_how_it_ended() -> None:
-    assert metnos("nonsense").code == 2
-    ran = metnos("audit", "tail")
+    assert support.metnos("nonsense").code == 2
+    ran = support.metnos("audit", "tail")
     assert (ran.code, ran.out) == (1, "")
     assert "error: there is no workspace at " in ran.err
 
@@ -130,9 +132,13 @@ def test_a_reader_that_leaves_in_the_middle_is_no_error() -> None:
     with subprocess.Popen([str(PROGRAM), "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
         assert running.stderr is not None
-        running.stdout.readline()
-        running.stdout.close()
-        errors = running.stderr.read()
+        try:
+            running.stdout.readline()
+            running.stdout.close()
+            errors = running.stderr.read()
+            running.wait(120)
+        finally:
+            running.kill()
     assert (running.returncode, errors) == (0, b"")
 
 
@@ -142,9 +148,12 @@ def test_an_interrupt_ends_with_130() -> None:
         [str(PROGRAM), "audit", "tail", "--follow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
         assert running.stdout is not None
-        running.stdout.readline()
-        running.send_signal(signal.SIGINT)
-        _, errors = running.communicate(timeout=20)
+        try:
+            running.stdout.readline()
+            running.send_signal(signal.SIGINT)
+            _, errors = running.communicate(timeout=120)
+        finally:
+            running.kill()
     assert running.returncode == 130
     assert b"Traceback" not in errors
 
@@ -159,8 +168,8 @@ def test_colours_on_a_terminal_and_none_elsewhere(say: Say) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell: str) -> None:
-    ran = metnos("completion", shell)
+def test_completion_scripts(shell: str, say: Say) -> None:
+    ran = say("completion", shell)
     assert ran.code == 0, ran.err
     assert "_METNOS_COMPLETE" in ran.out
 
@@ -189,7 +198,7 @@ def test_odd_places_and_names_end_in_a_sentence(tmp_path: Path) -> None:
         metnos("--workspace", "/dev/null/x", "audit", "tail"),
         metnos("--workspace", str(tmp_path / "[bold]x[/bold]\n\x1b[31m"), "doctor"),
         metnos("config", "show", HOME="/nonexistent", METNOS_HOME=""),
-        metnos("doctor", LANG="C", LC_ALL="C", PYTHONUTF8="0"),
+        support.metnos("doctor", LANG="C", LC_ALL="C", PYTHONUTF8="0"),
         metnos("audit", "tail", "-n", "99999999999999999999"),
         metnos("config", "set", "models.main.name", os.fsdecode(b"\xff")),
         metnos("doctor", TMPDIR="/nonexistent"),

@@ -9,7 +9,10 @@ import subprocess
 import threading
 from pathlib import Path
 
-from support import PROGRAM, Ran, Say, metnos, on_a_terminal
+import support
+from cli.terminal import on_a_terminal
+from cli.warm import metnos
+from support import PROGRAM, Ran, Say
 
 HOME_WORKSPACE = Path(".local/share/metnos")
 
@@ -21,7 +24,7 @@ def data(ran: Ran) -> object:
 
 class TestInit:
     def test_makes_the_default_workspace_once(self, tmp_path: Path) -> None:
-        first = metnos("init")
+        first = support.metnos("init")
         root = tmp_path / "home" / HOME_WORKSPACE
         assert f"Workspace ready at {root}" in first.out
         assert "SOUL.md" in first.out
@@ -157,10 +160,14 @@ class TestAudit:
             [str(PROGRAM), "audit", "tail", "--follow"], stdout=subprocess.PIPE, text=True
         ) as running:
             assert running.stdout is not None
-            seen = [running.stdout.readline() for _ in range(6)]
-            say("config", "set", "disk.need_free_mb", "7")
-            seen += [running.stdout.readline() for _ in range(2)]
-            running.send_signal(signal.SIGINT)
+            try:
+                seen = [running.stdout.readline() for _ in range(6)]
+                say("config", "set", "disk.need_free_mb", "7")
+                seen += [running.stdout.readline() for _ in range(2)]
+                running.send_signal(signal.SIGINT)
+                running.wait(120)
+            finally:
+                running.kill()
         assert "constitution pinned" in seen[3]
         assert "phase=intent setting=disk.need_free_mb" in seen[6]
         assert "phase=done setting=disk.need_free_mb" in seen[7]
@@ -212,15 +219,22 @@ class TestBackupAndRestore:
     def test_a_passphrase_is_asked_for_twice_and_never_shown(self, root: Path, tmp_path: Path) -> None:
         line = ("backup", "--with-keys", "--to")
         wrong = on_a_terminal(
-            *line, str(tmp_path / "1.tar.gz"), typed="correct horse\nwrong horse\ncorrect horse\ncorrect horse\n"
+            *line,
+            str(tmp_path / "1.tar.gz"),
+            typed=[
+                ("Passphrase", "correct horse"),
+                ("Repeat", "wrong horse"),
+                ("Passphrase", "correct horse"),
+                ("Repeat", "correct horse"),
+            ],
         )
         assert (wrong.code, wrong.out.count("Passphrase:")) == (0, 2)
         assert "do not match" in wrong.out
         assert "horse" not in wrong.out
         assert "backing up: " in wrong.out
         elsewhere = ("--workspace", str(tmp_path / "elsewhere"), "restore", str(tmp_path / "1.tar.gz"), "--with-keys")
-        assert on_a_terminal(*elsewhere, typed="wrong horse\n").code == 1
-        done = on_a_terminal(*elsewhere, typed="correct horse\n")
+        assert on_a_terminal(*elsewhere, typed=[("Passphrase", "wrong horse")]).code == 1
+        done = on_a_terminal(*elsewhere, typed=[("Passphrase", "correct horse")])
         assert (done.code, "The agent's key: from the backup" in done.out) == (0, True)
 
     def test_keys_that_are_not_there(self, root: Path, tmp_path: Path, say: Say) -> None:

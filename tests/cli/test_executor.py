@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from cli.terminal import on_a_terminal
+from cli.warm import metnos
 from executors.hands import mutator
 from executors.samples import write_sample
 from grimoire.traces import step
 from metnos.app import App
 from metnos.core.workspace import Workspace
 from metnos.executors import fitness
-from support import Ran, Say, metnos, on_a_terminal
+from support import Ran, Say
 
 WRITE = """
 def run(args, ctx):
@@ -182,7 +184,7 @@ class TestAsking:
 
     def test_at_a_terminal_a_yes_is_used_at_once(self, home: Path) -> None:
         line = ("executor", "run", "delete_files", "--paths", "box/a.txt", "--paths", "box/b.txt")
-        yes = on_a_terminal(*line, typed="y\n")
+        yes = on_a_terminal(*line, typed=[("Do this?", "y")])
         assert (yes.code, list((home / "box").iterdir())) == (0, [])
         assert f"move {home.resolve() / 'box/b.txt'} to the trash" in yes.out
         assert "To take it back: metnos undo" in yes.out
@@ -191,7 +193,8 @@ class TestAsking:
         app = App.open(Workspace(root))
         mutator(app, WRITE, reversal="irreversible")
         app.close()
-        asked = on_a_terminal("executor", "run", "write_files", "--target", "~/new.txt", typed="y\nn\n")
+        typed = [("Do this?", "y"), ("all the same?", "n")]
+        asked = on_a_terminal("executor", "run", "write_files", "--target", "~/new.txt", typed=typed)
         assert "Do this?" in asked.out
         assert "This cannot be taken back. Do it all the same?" in asked.out
         assert (asked.code, "you said no" in asked.out, (home / "new.txt").exists()) == (1, True, False)
@@ -248,7 +251,7 @@ class TestMaking:
         assert (draft.code, "was not signed yet" in draft.err) == (1, True)
         tested = say("executor", "test", "count_lines")
         assert (tested.code, tested.out.count("✓"), "metnos executor sign count_lines" in tested.out) == (0, 4, True)
-        signed = on_a_terminal("executor", "sign", "count_lines", typed="y\n")
+        signed = on_a_terminal("executor", "sign", "count_lines", typed=[("Sign it?", "y")])
         assert (signed.code, "count_lines 1.0.0 is signed and active" in signed.out) == (0, True)
         assert "read what a call names, within ~/**" in signed.out
         ran = say("executor", "run", "count_lines", "--path", "box/a.txt", "--json")

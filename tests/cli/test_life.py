@@ -8,9 +8,10 @@ import pytest
 
 from app.mortal import mortal
 from app.turned import close, pdfs
+from cli.terminal import on_a_terminal
 from metnos.app import App
 from metnos.core.workspace import Workspace
-from support import Say, on_a_terminal
+from support import Say
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from cli.warm import metnos
 from life.local_chain import ETH, Account, chain
 from metnos.core.workspace import Workspace
-from support import metnos
 
 
 @pytest.fixture(autouse=True)

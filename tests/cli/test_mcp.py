@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.terminal import on_a_terminal
 from executors.mcp import strange
-from support import Say, on_a_terminal
+from support import Say
 
 
 @pytest.fixture
@@ -65,7 +66,14 @@ def test_orders_are_shown_inert_and_not_kept(root: Path, say: Say) -> None:
 
 
 def test_at_a_terminal_each_tool_is_asked_about(root: Path) -> None:
-    ran = on_a_terminal("mcp", "add", "notes", "--", *strange.command("honest"), typed="reads\ny\n")
+    ran = on_a_terminal(
+        "mcp",
+        "add",
+        "notes",
+        "--",
+        *strange.command("honest"),
+        typed=[("send something?", "reads"), ("Add notes", "y")],
+    )
     assert "it says of itself: Search the notes for words." in ran.out
     assert "it only reads" in ran.out
     assert "active" in ran.out

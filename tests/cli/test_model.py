@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.terminal import on_a_terminal
+from cli.warm import metnos
 from metnos.app import App
 from metnos.cli import Choice
 from metnos.cli import model as commands
@@ -15,7 +17,7 @@ from metnos.core.settings import load
 from metnos.core.workspace import Workspace
 from metnos.models import discover, keys, pins
 from models.server import Running, fails, lists, says, serving
-from support import kinds, metnos, on_a_terminal
+from support import kinds
 
 KEY = "sk-0123456789abcdef"
 
@@ -176,9 +178,9 @@ def test_one_outside_is_asked_about_with_what_leaves(workspace: Workspace) -> No
 @pytest.mark.slow
 def test_one_outside_at_a_terminal(workspace: Workspace) -> None:
     line = ["--workspace", str(workspace.root), "model", "use", "main", "gpt", "--url", "http://box.example/v1"]
-    assert "not encrypted" in on_a_terminal(*line, typed="n\n").out
+    assert "not encrypted" in on_a_terminal(*line, typed=[("Use it?", "n")]).out
     assert models(workspace).main.url == ""
-    assert on_a_terminal(*line, typed="y\n").code == 0
+    assert on_a_terminal(*line, typed=[("Use it?", "y")]).code == 0
     assert models(workspace).main.url == "http://box.example/v1"
 
 
@@ -225,7 +227,7 @@ def test_a_key_from_standard_input(workspace: Workspace) -> None:
 
 @pytest.mark.slow
 def test_a_key_typed_at_a_terminal_is_not_seen(workspace: Workspace) -> None:
-    ran = on_a_terminal("--workspace", str(workspace.root), "model", "key", "cloud", typed=f"{KEY}\n")
+    ran = on_a_terminal("--workspace", str(workspace.root), "model", "key", "cloud", typed=[("Key for cloud", KEY)])
     assert ran.code == 0
     assert KEY not in ran.out
     assert keys.find("file:cloud", workspace.keys) == KEY

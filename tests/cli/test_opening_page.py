@@ -1,7 +1,6 @@
 """From nothing to a link, with one command; the link lets one browser in."""
 
 import json
-import time
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +8,13 @@ from pathlib import Path
 import httpcore
 import pytest
 
+from cli import warm
+from cli.warm import metnos
 from metnos.api.client import connect
 from metnos.app import App
 from metnos.cli import Choice, opening_page
 from metnos.core.workspace import Workspace
 from metnos.law.principal import Channel
-from support import metnos
 
 pytestmark = pytest.mark.slow
 
@@ -29,11 +29,9 @@ def stopped(blank: Workspace) -> Iterator[Workspace]:
 def ended(workspace: Workspace) -> None:
     if not workspace.exists() or (client := connect(workspace)) is None:
         return
+    daemon = warm.remember(warm.Started(client.status()["pid"]))  # a child of this process, since its parent ended
     client.stop()
-    deadline = time.monotonic() + 30
-    while connect(workspace) is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    daemon.wait()
 
 
 def opened(workspace: Workspace, *more: str) -> str:

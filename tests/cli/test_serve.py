@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from cli import warm
+from cli.warm import metnos
 from metnos.api import wire
 from metnos.api.client import Client, connect
 from metnos.api.lock import dial
 from metnos.app import App
 from metnos.core.workspace import Workspace
 from metnos.night.records import State
-from support import PROGRAM, metnos
 
 pytestmark = pytest.mark.slow
 
@@ -43,14 +44,12 @@ class Daemon:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.log = workspace.root.parent / "log"
-        self._stderr = self.log.open("ab")
-        line = [str(PROGRAM), "--workspace", str(workspace.root), "serve"]
         # Without its page, which is tested elsewhere and costs a second to load.
         alone = os.environ | {"METNOS_WEB__ENABLED": "false"}
-        self.process = subprocess.Popen(
-            line, stdin=subprocess.DEVNULL, stdout=self._stderr, stderr=self._stderr, env=alone
-        )
-        deadline = time.monotonic() + 30
+        with self.log.open("ab") as log, Path(os.devnull).open("rb") as nothing:
+            files = [nothing.fileno(), log.fileno(), log.fileno()]
+            self.process = warm.start(("--workspace", str(workspace.root), "serve"), files, alone)
+        deadline = time.monotonic() + 120
         while connect(workspace) is None:
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline
@@ -64,12 +63,10 @@ class Daemon:
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait()
 
     def close(self) -> None:
-        if self.process.poll() is None:
-            self.end(signal.SIGKILL)
-        self._stderr.close()
+        self.process.kill()
 
 
 @contextlib.contextmanager
@@ -116,7 +113,7 @@ def test_status_and_stop(place: Workspace) -> None:
         assert f"Process {daemon.process.pid} serves {place.root}" in metnos(*at, "--status").out
         assert json.loads(metnos(*at, "--status", "--json").out)["pid"] == daemon.process.pid
         assert metnos(*at, "--stop").code == 0
-        assert daemon.process.wait(30) == 0
+        assert daemon.process.wait() == 0
 
 
 def test_flags_that_do_not_go_together(place: Workspace) -> None:
@@ -152,9 +149,11 @@ def test_a_client_that_is_killed_disturbs_nobody(place: Workspace) -> None:
         line = [sys.executable, "-c", ASKS, str(place.root)]
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as client:
             assert client.stdout is not None
-            assert client.stdout.readline() == "asked\n"
-            client.kill()
-        deadline = time.monotonic() + 30
+            try:
+                assert client.stdout.readline() == "asked\n"
+            finally:
+                client.kill()
+        deadline = time.monotonic() + 120
         while daemon.client.status()["turns"]:
             assert time.monotonic() < deadline
             time.sleep(0.02)

@@ -2,9 +2,6 @@
 next run goes on to the same end."""
 
 import json
-import os
-import pty
-import select
 import shutil
 import signal
 from collections.abc import Iterator
@@ -15,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from cli.terminal import Program
 from grimoire.happened import step, turn
 from metnos.app import App
 from metnos.cli import FINE, INTERRUPTED
@@ -24,11 +22,9 @@ from metnos.grimoire.capture import note
 from metnos.grimoire.episode import Episode, Verdict, Where
 from metnos.grimoire.fact import Standing
 from metnos.grimoire.reports import Reports
-from support import PROGRAM
 
 LEARN, DREAM = ("memory", "learn"), ("memory", "dream")
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
-PATIENCE_S = 60
 
 
 def lived() -> list[Episode]:
@@ -64,23 +60,10 @@ def spaces(_full: Workspace, tmp_path: Path) -> list[Workspace]:
 
 
 def typed(space: Workspace, *line: str, until: str = "", then: signal.Signals = signal.SIGINT) -> tuple[int, str]:
-    """Run a command on a terminal; once it shows ``until``, send it the signal. How it ended, and all it showed."""
-    child, terminal = pty.fork()
-    if child == 0:
-        # A program of its own and not a fork that goes on: this one may hold threads of an engine, which no fork has.
-        os.execv(PROGRAM, [str(PROGRAM), "--workspace", str(space.root), *line])
-    seen, sent = b"", False
-    while select.select([terminal], [], [], PATIENCE_S)[0]:
-        try:
-            seen += os.read(terminal, 1 << 16)
-        except OSError:  # the way Linux says that the other side is gone
-            break
-        if until and not sent and until.encode() in seen:
-            os.kill(child, then)
-            sent = True
-    os.close(terminal)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), seen.decode()
+    """Run a command on a terminal; once it shows ``until``, it gets the signal. How it ended, and all it showed."""
+    halting = {"program": "cli.halting", "HALT_AT": until, "HALT_BY": str(int(then))} if until else {}
+    program = Program("--workspace", str(space.root), *line, **halting)
+    return program.end(), program.seen
 
 
 class Known(NamedTuple):
@@ -168,7 +151,7 @@ def test_an_export_that_is_stopped_leaves_nothing_and_an_import_goes_on(
     spaces: list[Workspace], tmp_path: Path
 ) -> None:
     full, other = spaces
-    grown(full, 3000)
+    grown(full, 1000)
     target = tmp_path / "out"
     code, said = typed(full, "memory", "export", str(target), until="written: 500 of ")
     assert (code, "nothing was written" in said) == (INTERRUPTED, True)
@@ -176,14 +159,14 @@ def test_an_export_that_is_stopped_leaves_nothing_and_an_import_goes_on(
     assert typed(full, "memory", "export", str(target))[0] == FINE
     code, said = typed(other, "memory", "import", str(target), until="taken in: 500 of ", then=signal.SIGTERM)
     assert (code, "goes on" in " ".join(said.split())) == (INTERRUPTED, True)
-    assert 240 < len(ids(other)) < 3240
+    assert 240 < len(ids(other)) < 1240
     assert typed(other, "memory", "import", str(target))[0] == FINE
     assert ids(other) == ids(full)
 
 
 def test_embedding_anew_and_moving_go_on_after_a_signal(spaces: list[Workspace]) -> None:
     space = spaces[0]
-    grown(space, 3000)
+    grown(space, 1000)
     app = App.open(space)
     app.set_setting("embed.kind", "builtin")
     app.close()
@@ -192,7 +175,7 @@ def test_embedding_anew_and_moving_go_on_after_a_signal(spaces: list[Workspace])
     app = App.open(space)
     left = len(app.grimoire.episodes.missing_vectors(5000))
     app.close()
-    assert 0 < left < 3240
+    assert 0 < left < 1240
     code, said = typed(space, "memory", "reembed")
     assert (code, f"Embedded: {left}." in said) == (FINE, True)
     before = ids(space)

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from api.telegram.double import TOKEN, Double
+from cli.warm import metnos
 from metnos.core.workspace import Workspace
-from support import Ran, kinds, metnos
+from support import Ran, kinds
 
 
-def run(workspace: Workspace, *arguments: str, stdin: str | None = None, **variables: str) -> Ran:
+def run(workspace: Workspace, *arguments: str, stdin: str = "", **variables: str) -> Ran:
     return metnos("--workspace", str(workspace.root), "telegram", *arguments, stdin=stdin, **variables)
 
 

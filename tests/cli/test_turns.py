@@ -7,6 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.warm import metnos
 from grimoire.traces import SECRET, START, secretive, step, trace
 from metnos import app
 from metnos.app import learning
@@ -18,7 +19,7 @@ from metnos.grimoire.medium import Medium
 from metnos.grimoire.trace import State
 from metnos.mnestome import proto
 from metnos.mnestome.record import record_turn
-from support import Say, kinds, metnos
+from support import Say, kinds
 
 
 @pytest.fixture

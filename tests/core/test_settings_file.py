@@ -38,14 +38,29 @@ def test_one_key_is_written_and_all_the_rest_stays(tmp_path: Path) -> None:
     assert (loaded.disk.warn_free_mb, loaded.disk.need_free_mb, loaded.models.main.name) == (5, 3, "true")
 
 
+def set_to_default(path: Path, keys: list[settings.Key]) -> None:
+    for key in keys:
+        text = ",".join(key.default) if isinstance(key.default, tuple) else str(key.default)
+        settings_file.write_value(path, key.name, settings_file.check_value(path, key.name, text))
+
+
 def test_the_template_takes_values_in_its_sections(tmp_path: Path) -> None:
+    """Each section by itself, since the whole file is long to read; then a few of them side by side in the whole."""
+    parts = settings_file.template().split("\n[")
+    for part in parts[1:]:
+        table, path = part.partition("]")[0], tmp_path / "part.toml"
+        path.write_text(f"[{part}")
+        inside = [key for key in ALL_KEYS if key.name.rpartition(".")[0] == table]
+        set_to_default(path, inside)
+        assert dict(settings.leaves(settings.read_file(path))) == {key.name: DEFAULTS[key.name] for key in inside}
+        assert path.read_text().count("[" + table + "]") == 1
+    assert len(parts) - 1 == len({key.name.rpartition(".")[0] for key in ALL_KEYS})
     path = tmp_path / "metnos.toml"
     path.write_text(settings_file.template())
-    for key in ALL_KEYS:
-        text = ",".join(key.default) if isinstance(key.default, tuple) else str(key.default)
-        value = settings_file.check_value(path, key.name, text)
-        settings_file.write_value(path, key.name, value)
-    assert dict(settings.leaves(settings.read_file(path))) == DEFAULTS
+    few = ALL_KEYS[:: len(ALL_KEYS) // 5]
+    set_to_default(path, few)
+    assert dict(settings.leaves(settings.read_file(path))) == {key.name: DEFAULTS[key.name] for key in few}
+    assert path.read_text().startswith(settings_file.template().partition("\n#")[0])
 
 
 def test_a_list_is_said_with_commas(tmp_path: Path) -> None:

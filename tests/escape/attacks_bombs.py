@@ -1,9 +1,7 @@
 """Attacks by quantity: processes, memory, disk, time, and what comes out."""
 
-import time
-
 from escape import weaken
-from escape.world import Attack, Scene, said
+from escape.world import PATIENCE_S, Attack, Scene, said
 from metnos.executors.outcome import Outcome
 
 FAMILY = "bombs"
@@ -16,7 +14,7 @@ def run(args, ctx):
         except OSError:
             break
         if pid == 0:
-            time.sleep(5)
+            time.sleep(600)
             os._exit(0)
         made += 1
     return say("made " + str(made))
@@ -29,7 +27,7 @@ def run(args, ctx):
     made = []
     try:
         for _ in range(300):
-            thread = threading.Thread(target=time.sleep, args=(0.5,), daemon=True)
+            thread = threading.Thread(target=time.sleep, args=(600,), daemon=True)
             thread.start()
             made.append(thread)
     except RuntimeError:
@@ -48,7 +46,7 @@ import zlib
 def run(args, ctx):
     packer = zlib.compressobj(9, wbits=-15)
     block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
-    return say("unpacked " + str(len(zlib.decompressobj(-15).decompress(block * 300))))
+    return say("unpacked " + str(len(zlib.decompressobj(-15).decompress(block * 100))))
 """
 DISK = """
 def run(args, ctx):
@@ -98,7 +96,7 @@ def run(args, ctx):
             hashlib.sha256(bytes(1 << 20)).digest()
     for _ in range(3):
         threading.Thread(target=work, daemon=True).start()
-    while time.process_time() < 2.6:
+    while time.process_time() < 2.3:
         time.sleep(0.02)
     return say("spun " + "on")
 """
@@ -111,7 +109,7 @@ def run(args, ctx):
             signal.signal(number, signal.SIG_IGN)
         except (OSError, ValueError):
             pass
-    time.sleep(0.8)
+    time.sleep(600)
     return say("slept " + "on")
 """
 REPLY = "def run(args, ctx):\n    return say('x' * (9 << 20))"
@@ -119,7 +117,7 @@ LOG = "def run(args, ctx):\n    for _ in range(100):\n        print('x' * 1000)\
 FORGED_LOG = """
 def run(args, ctx):
     ctx._talk.say({"op": "result", "reply": say("x"), "log": "x" * 5000000})
-    time.sleep(5)
+    time.sleep(600)
 """
 # It asks and never listens: whoever answers must not wait for it longer than the call may take.
 DEAF = """
@@ -131,13 +129,14 @@ def run(args, ctx):
         while True:
             line.sendall(question)
     except OSError:
-        time.sleep(60)
+        time.sleep(600)
 """
 CHATTER = """
 def run(args, ctx):
     line = ctx._talk._socket
     words = frame({"op": "begun"}) * 1000
-    while True:
+    ends = time.monotonic() + 600
+    while time.monotonic() < ends:
         line.sendall(words)
 """
 REACHES = """
@@ -149,12 +148,13 @@ def run(args, ctx):
 HALF = """
 def run(args, ctx):
     ctx._talk._socket.sendall(struct.pack("!I", 1000) + b"{")
-    time.sleep(60)
+    time.sleep(600)
 """
 DRIP = """
 def run(args, ctx):
     ctx._talk._socket.sendall(struct.pack("!I", 8000000))
-    while True:
+    ends = time.monotonic() + 600
+    while time.monotonic() < ends:
         ctx._talk._socket.sendall(b" ")
         time.sleep(0.01)
 """
@@ -169,27 +169,29 @@ def _large(_: Scene, outcome: Outcome) -> str:
     return f"a reply of {size} characters" if size > 8 << 20 else ""
 
 
-def _slow(scene: Scene, _: Outcome) -> str:
-    took = time.monotonic() - scene.started
-    return f"it took {took:.1f} seconds" if took > 1.5 else ""
+def _lasted(scene: Scene, _: Outcome) -> str:
+    """It went on until it ended by itself, which is later than its time was over."""
+    return "" if all(ended.timed_out for ended in scene.kept["ended"]) else "nobody ended it when its time was over"
 
 
 def _wordy(scene: Scene, outcome: Outcome) -> str:
     if len(outcome.message) > 5000:
         return f"a message of {len(outcome.message)} characters"
     kept = sum(len(path) for ended in scene.kept["ended"] for path in ended.reached)
-    return f"{kept} characters of paths were kept" if kept > 50_000 else _slow(scene, outcome)
+    return f"{kept} characters of paths were kept" if kept > 50_000 else ""
 
 
-WALL = "wall_s = 0.5"
+WALL = "wall_s = 0.3"
+# Without the limit it goes on for longer than that, and then ends by itself.
+LASTS = {"control": {"600": "0.6"}, "weaken": weaken.walls(wall_s=PATIENCE_S)}
 ATTACKS = (
     Attack("fork", FAMILY, "it has no children", FORK, escaped=said("made 5"), without="call fork"),
     # Two limits: on threads, and on the memory that their stacks take.
     Attack("threads", FAMILY, "it has few threads", THREADS, escaped=said("made 300"),
            without="limit RLIMIT_NPROC, limit RLIMIT_AS"),
     Attack("memory", FAMILY, "it has little memory", MEMORY, escaped=said("got 1073741824"), without="limit RLIMIT_AS"),
-    Attack("packed data", FAMILY, "what it unpacks stays within its memory", PACKED, escaped=said("unpacked 314572800"),
-           without="limit RLIMIT_AS"),
+    Attack("packed data", FAMILY, "what it unpacks stays within its memory", PACKED, escaped=said("unpacked 104857600"),
+           quotas="ram_mb = 96", without="limit RLIMIT_AS"),
     Attack("disk", FAMILY, "its /tmp is small", DISK, escaped=said("wrote 125829120"), without="tmp"),
     Attack("inodes", FAMILY, "its /tmp holds few files", INODES, escaped=said("made 12000"),
            weaken=weaken.inside("walls", "4 << 20, 65536, 8192", "4 << 20, 65536, 65536")),
@@ -200,21 +202,19 @@ ATTACKS = (
     Attack("spinning", FAMILY, "its CPU time ends, that of its threads included", SPIN, quotas="cpu_s = 1",
            escaped=said("spun on"), without="limit RLIMIT_CPU"),
     Attack("sleeping", FAMILY, "its time ends, whatever signals it ignores", SLEEP, quotas=WALL,
-           escaped=said("slept on"), weaken=weaken.walls(wall_s=9.0)),
+           escaped=said("slept on"), **LASTS),
     Attack("large reply", FAMILY, "a reply is bounded", REPLY, escaped=_large,
            weaken=weaken.walls(output_bytes=64 << 20)),
     Attack("long log", FAMILY, "a log is bounded", LOG, escaped=_long_log,
            weaken=weaken.both(weaken.inside("child", "_MOST_LOG = 16_000", "_MOST_LOG = 1 << 24"), weaken.long_logs)),
     Attack("forged log", FAMILY, "a log is bounded outside, too", FORGED_LOG, escaped=_long_log,
            weaken=weaken.long_logs),
-    Attack("deaf", FAMILY, "nobody waits for one that asks and never listens", DEAF, quotas=WALL, escaped=_slow,
-           weaken=weaken.walls(wall_s=1.8)),
-    Attack("chatter", FAMILY, "its time ends while it chatters", CHATTER, quotas=WALL, escaped=_slow,
-           weaken=weaken.walls(wall_s=1.8)),
+    Attack("deaf", FAMILY, "nobody waits for one that asks and never listens", DEAF, quotas=WALL, escaped=_lasted,
+           **LASTS),
+    Attack("chatter", FAMILY, "its time ends while it chatters", CHATTER, quotas=WALL, escaped=_lasted, **LASTS),
     Attack("long paths", FAMILY, "what it says that it reached is not kept at any length", REACHES, escaped=_wordy,
            weaken=weaken.long_paths),
-    Attack("half a frame", FAMILY, "half a message is not waited for", HALF, quotas=WALL, escaped=_slow,
-           weaken=weaken.walls(wall_s=1.8)),
-    Attack("dripping", FAMILY, "a message that comes byte by byte is not waited for", DRIP, quotas=WALL, escaped=_slow,
-           weaken=weaken.walls(wall_s=1.8)),
+    Attack("half a frame", FAMILY, "half a message is not waited for", HALF, quotas=WALL, escaped=_lasted, **LASTS),
+    Attack("dripping", FAMILY, "a message that comes byte by byte is not waited for", DRIP, quotas=WALL,
+           escaped=_lasted, **LASTS),
 )  # fmt: skip

@@ -86,6 +86,6 @@ ATTACKS = (
     Attack("raw", FAMILY, "no packet is made", RAW, escaped=said("sees packets"), **RIGHTS),
     Attack("interfaces", FAMILY, "there is no interface but its own loopback", INTERFACES, escaped=said("eth"),
            no_control="a machine's interfaces have no name that is known beforehand"),
-    Attack("names", FAMILY, "no name is looked up", NAMES, quotas="wall_s = 1", escaped=outside.contacted,
-           setup=outside.listening(socket.AF_INET, socket.SOCK_DGRAM, lambda _: ("127.0.0.1", 53)), **NET),
+    Attack("names", FAMILY, "no name is looked up", NAMES, escaped=outside.asked_for("a name"),
+           setup=outside.name_server, **NET),
 )  # fmt: skip

@@ -1,14 +1,19 @@
 """Attacks on other processes by signal, on siblings, and on what Metnos itself holds: environment, memory, /proc."""
 
 import contextlib
+import marshal
+import os
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from escape import outside, weaken
-from escape.world import Attack, Scene, said
+from escape.world import PATIENCE_S, Attack, Scene, said
 from metnos.executors.outcome import Outcome
+from metnos.sandbox.pool import Broker, Job
+from metnos.sandbox.profile import Walls
 
 FAMILY = "processes"
 KILL = """
@@ -79,33 +84,56 @@ def run(args, ctx):
 
 @contextlib.contextmanager
 def sibling(scene: Scene) -> Iterator[None]:
-    """Another call of the same runner, which writes its own secret and takes a while."""
+    """Another call of the same runner, which writes its own secret and lasts as long as the attack."""
     source = (
-        "def run(args, ctx):\n    open('/tmp/secret', 'w').write('@secret@')\n    time.sleep(0.6)\n    return say(1)"
+        "def run(args, ctx):\n    with open('/tmp/secret', 'w') as file:\n        file.write('@secret@')\n"
+        "    open('@box@/met').read()\n    return say(1)"
     )
-    name = scene.world.sign(Attack("sibling", FAMILY, "", source), scene)
+    os.mkfifo(scene.box / "met")
+    (scene.box / "met").chmod(0o644)
+    name = scene.world.sign(Attack("sibling", FAMILY, "", source, capabilities='fs.read = ["@box@/**"]'), scene)
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(scene.world.call, scene.world.runner, name)
-        time.sleep(0.2)
-        yield
+        line = outside.meet(scene.box / "met", threading.Event())
+        try:
+            yield
+        finally:
+            os.close(line)
         assert running.result().ok, "the sibling suffered"
 
 
+def _innocent(scene: Scene, body: str, broker: Broker) -> None:
+    """A call in the pool that was attacked."""
+    code = marshal.dumps(
+        compile(f"def run(args, ctx):\n    {body}\n    return {{'entries': []}}", "executor.py", "exec")
+    )
+    context = {"dry_run": False, "limit": 10, "workspace": "", "utc_offset_s": 0, "now": 0.0}
+    scene.pool.run(Job(code, {}, context, Walls(wall_s=PATIENCE_S)), broker)
+
+
 def _parent_died(scene: Scene, _: Outcome) -> str:
-    """The warm parent of the pool that was attacked."""
-    time.sleep(0.1)
+    """The warm parent of the pool that was attacked makes no more children. A cold call's own ends with it."""
     zygote = scene.pool._zygote
-    return "" if zygote is not None and zygote.alive() else "the warm parent died"
+    for _ in range(2 if zygote is not None else 0):  # one child may have been made before
+        _innocent(scene, "pass", lambda *_: None)
+    return "" if scene.pool._zygote is zygote else "the warm parent died"
 
 
 def _lives_on(scene: Scene, _: Outcome) -> str:
-    """More children than wait for a call."""
-    time.sleep(0.3)
-    zygote = scene.pool._zygote
+    """While another call runs, which was begun when this one was over, there are more children than that call's."""
+    zygote, left = scene.pool._zygote, [0]
     if zygote is None:
         return ""
-    seen = _descendants(zygote.pid)
-    return f"{len(seen)} children are left" if len(seen) > 1 else ""
+
+    def count(*_: object) -> dict[str, object]:
+        deadline = time.monotonic() + (0 if scene.is_control else PATIENCE_S)
+        while (seen := len(_descendants(zygote.pid))) > 1 and time.monotonic() < deadline:
+            time.sleep(0.002)
+        left[0] = seen - 1
+        return {"value": 0}
+
+    _innocent(scene, "ctx.trash('/x')", count)
+    return f"{left[0]} children are left" if left[0] else ""
 
 
 def _descendants(init: int) -> list[str]:
@@ -122,7 +150,7 @@ def _descendants(init: int) -> list[str]:
 
 OUTLIVE = """
 def run(args, ctx):
-    os._exit = lambda code: time.sleep(30)
+    os._exit = lambda code: time.sleep(600)
     return say("bye")
 """
 

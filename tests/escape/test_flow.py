@@ -223,12 +223,8 @@ def test_a_hostile_archive_stays_in_its_folder_and_small(world: World, make: obj
 
 LOOK = """
 def run(args, ctx):
-    for _ in range(150):
-        got = tried(lambda: slurp("@box@/.env"))
-        if "@secret@" in str(got):
-            break
-        time.sleep(0.01)
-    return say(*got)
+    open("@box@/met").read()
+    return say(*tried(lambda: slurp("@box@/.env")))
 """
 
 
@@ -247,7 +243,7 @@ def test_a_secret_that_appears_during_a_call_is_hidden(world: World, act: object
     before = (
         outside.made(lambda scene: (scene.box / ".env").write_text("old")) if act is _is_replaced else outside.nothing
     )
-    setup = outside.after(0.3, act, before)  # type: ignore[arg-type]
+    setup = outside.meanwhile(act, before)  # type: ignore[arg-type]
     attack = Attack("x", "flow", "", LOOK, capabilities=BOX, setup=setup)
     _, _, escaped = world.attempt(attack, cold=False)
     assert not escaped
@@ -279,7 +275,7 @@ import fcntl
 def run(args, ctx):
     file = open("@box@/seen.txt")
     got = tried(lambda: {lock})
-    time.sleep(0.6)
+    open("@box@/met").read()
     return say(*got)
 """
     seen: list[str] = []
@@ -293,7 +289,7 @@ def run(args, ctx):
         except OSError as error:
             seen.append(str(error))
 
-    attack = Attack("x", "flow", "", source, capabilities=BOX, setup=outside.after(0.4, try_it))
+    attack = Attack("x", "flow", "", source, capabilities=BOX, setup=outside.meanwhile(try_it))
     world.attempt(attack, cold=False)
     assert not seen
 

@@ -16,7 +16,7 @@ from metnos.executors.outcome import Breach, Outcome
 SENDS = """
 def run(args, ctx):
     ctx._talk._socket.sendall(frame({frame}))
-    time.sleep(5)
+    time.sleep(600)
 """
 ASKS = """
 def run(args, ctx):
@@ -28,8 +28,8 @@ SPLIT = """
 def run(args, ctx):
     for part in {parts}:
         ctx._talk._socket.sendall(part)
-        time.sleep(0.05)
-    time.sleep(5)
+        time.sleep(0.05)  # so that the pieces do not arrive together
+    time.sleep(600)
 """
 REPLY = '{"op": "result", "reply": {"entries": [{"said": "x"}]}'
 WRITES = 'fs.write = ["@box@/**"]'
@@ -43,7 +43,7 @@ def world() -> Iterator[World]:
 
 
 def run(world: World, source: str, **more: str) -> tuple[Scene, Outcome]:
-    attack = Attack("forgery", "protocol", "", source, **{"quotas": "wall_s = 1", **more})  # type: ignore[arg-type]
+    attack = Attack("forgery", "protocol", "", source, **more)  # type: ignore[arg-type]
     scene, outcome, _ = world.attempt(attack, cold=False)
     assert index.strikes_since(world.app.catalog.db, outcome.executor, world.app.clock.now().replace(year=2000)) == int(
         outcome.fault
@@ -139,9 +139,9 @@ def test_a_second_beginning_changes_nothing(world: World) -> None:
 
 
 def test_a_closed_channel_ends_the_call(world: World) -> None:
-    _, outcome = run(world, "def run(args, ctx):\n    os.close(3)\n    time.sleep(5)")
+    scene, outcome = run(world, "def run(args, ctx):\n    os.close(3)\n    time.sleep(600)")
     assert not outcome.ok
-    assert outcome.wall_ms < 900
+    assert [ended.timed_out for ended in scene.kept["ended"]] == [False]
 
 
 # -- questions
@@ -196,7 +196,7 @@ def run(args, ctx):
     return say(*said)
 """
     reversal = {"trash": "restore_trashed", "move": "move_back"}.get(op, "restore_content")
-    _, outcome = run(world, source, capabilities=CAPABILITIES, reversal=reversal, quotas="wall_s = 10")
+    _, outcome = run(world, source, capabilities=CAPABILITIES, reversal=reversal)
     # A path elsewhere, or a name that is not declared, is a breach; such values come last.
     assert outcome.ok or outcome.breach is Breach.QUARANTINE, outcome
 

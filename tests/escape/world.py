@@ -8,7 +8,6 @@ import os
 import secrets
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -29,13 +28,15 @@ from metnos.sandbox import process
 from metnos.sandbox.pool import Ended, Pool
 
 ME = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
-_PATIENCE = 8
+PATIENCE_S = 120
 SETTINGS = """\
 [executors]
 births = 10000
 active = 10000
 strikes = 100
 warm = 1
+wall_s = 60
+cpu_s = 30
 [policy]
 autonomy = "full"
 [audit]
@@ -119,7 +120,7 @@ class Scene:
     pool: Pool
     inherited: Path
     world: "World"
-    started: float = 0.0
+    is_control: bool = False
     kept: dict[str, Any] = field(default_factory=dict)
 
     def inherit(self) -> None:
@@ -202,7 +203,7 @@ class Attack:
     weaken: Callable[[pytest.MonkeyPatch, Scene], object] | None = None
     setup: Callable[[Scene], contextlib.AbstractContextManager[Any]] = nothing
     capabilities: str = ""
-    quotas: str = "wall_s = 5"
+    quotas: str = ""
     args: str = ""
     given: Mapping[str, Any] = field(default_factory=dict)
     top: str = ""
@@ -291,25 +292,25 @@ class World:
         with ThreadPoolExecutor(1) as threads:
             made = threads.submit(runner.run, Call(name, given or {}, ME, Path("/")))
             try:
-                return made.result(_PATIENCE)
+                return made.result(PATIENCE_S)
             except FutureTimeout:
                 for running in self.app.halts.running():  # the sandboxes of this workspace: its thread comes free
                     process.end(running.pid, running.started)
                 made.exception()
-                raise AssertionError(f"the call did not end within {_PATIENCE} seconds") from None
+                raise AssertionError(f"the call did not end within {PATIENCE_S} seconds") from None
 
     def attempt(self, attack: Attack, *, cold: bool) -> tuple[Scene, Outcome, str]:
         """The attack against everything we have."""
         scene = self.scene()
         with attack.setup(scene), watching(scene):
             name = self.sign(attack, scene, cold=cold)
-            scene.started = time.monotonic()
             outcome = self.call(self.runner, name, _given(attack, scene))
             return scene, outcome, attack.escaped(scene, outcome)
 
     def control(self, attack: Attack) -> tuple[Outcome, str]:
         """The attack where the defence that it is about is missing."""
         scene = self.scene()
+        scene.is_control = True
         with (
             pytest.MonkeyPatch.context() as patch,
             attack.setup(scene),
@@ -319,7 +320,6 @@ class World:
             if attack.weaken is not None:
                 attack.weaken(patch, scene)
             name = self.sign(attack, scene, control=True)
-            scene.started = time.monotonic()
             outcome = self.call(runner, name, _given(attack, scene))
             return outcome, attack.escaped(scene, outcome)
 

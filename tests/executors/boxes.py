@@ -114,7 +114,7 @@ def snapshot(root: Path) -> Tree:
 @contextmanager
 def fast_box(signer: Signer | None = None, *, two_disks: bool = False) -> Iterator[Box]:
     """A box in memory, for tests that make many. Two disks: the owner's files lie on another one than the store."""
-    near, elsewhere = Path(tempfile.mkdtemp(dir=FAST)), Path(tempfile.mkdtemp())
+    near, elsewhere = Path(tempfile.mkdtemp(dir=FAST)), Path(tempfile.mkdtemp(dir="/var/tmp"))
     box = Box(near, signer=signer, other=elsewhere if two_disks else None)
     try:
         yield box

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ from metnos.executors.broker import Breached
 
 
 @pytest.fixture(scope="module")
-def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    made = Box(tmp_path_factory.mktemp("broker").resolve())
+def box(ordinary: Path) -> Iterator[Box]:
+    made = Box(ordinary)
     yield made
     made.close()
 

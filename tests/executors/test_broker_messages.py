@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +16,8 @@ from metnos.executors.outcome import KINDS
 
 
 @pytest.fixture(scope="module")
-def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    made = Box(tmp_path_factory.mktemp("broker").resolve())
+def box(ordinary: Path) -> Iterator[Box]:
+    made = Box(ordinary)
     yield made
     made.close()
 
@@ -112,7 +113,7 @@ MESSAGES = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     messages=st.lists(MESSAGES, min_size=3, max_size=12), reversal=st.sampled_from(list(PATTERNS)), dry=st.booleans()
 )

@@ -13,7 +13,7 @@ from metnos.executors.manifest import Kind, Reversal
 from metnos.executors.signature import Origin
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
-from metnos.sandbox.pool import Pool
+from metnos.sandbox.pool import Broker, Ended, Job, Pool
 
 FOLDER = Path(manifest.__file__).with_name("builtin")
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/manifest.toml"))
@@ -39,9 +39,16 @@ def load(name: str) -> Executor:
     )
 
 
+class Warm(Pool):
+    """All in children of one warm parent, as active executors are run: hundreds of cold sandboxes take long."""
+
+    def run(self, job: Job, broker: Broker, *, cold: bool = False) -> Ended:
+        return super().run(job, broker)
+
+
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    opened = Pool(warm=0)
+def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
+    opened = Pool(warm=0) if request.config.getoption("--soak") else Warm(warm=1)
     yield opened
     opened.close()
 
@@ -56,9 +63,10 @@ def test_the_list_of_digests_is_up_to_date() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.repeated
 @pytest.mark.parametrize("name", NAMES)
 def test_it_lives(name: str, pool: Pool) -> None:
-    """Gate and birth tests, the same way as for an executor that anybody else wrote."""
+    """Gate and birth tests as for an executor that anybody else wrote; with `--soak` each in a sandbox of its own."""
     problems = [
         f"{step.name}: {step.problem}" for step in adopt.examine(load(name), pool, ExecutorSettings()) if step.problem
     ]

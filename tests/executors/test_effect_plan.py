@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 
 from executors.boxes import Box, fast_box, make_signer
 from executors.sequences import SEQUENCES, Operation, furnish, perform_all
@@ -18,7 +17,6 @@ def signer(tmp_path_factory: pytest.TempPathFactory) -> Signer:
 
 
 @pytest.mark.parametrize("two_disks", [False, True])
-@hypothesis_settings(max_examples=40)
 @given(operations=SEQUENCES)
 def test_planning_and_acting_agree(signer: Signer, two_disks: bool, operations: list[Operation]) -> None:
     with fast_box(signer, two_disks=two_disks) as box:

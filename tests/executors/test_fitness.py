@@ -130,7 +130,7 @@ events = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=settings().max_examples // 2)
 @given(events=events, again=st.integers(1, 3))
 def test_however_often_and_in_whatever_order_turns_and_words_come_the_sum_is_the_same(
     tmp_path: Path, events: list[tuple[str, bool, bool | None]], again: int

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from executors.gate_cases import rules
 from metnos.executors import gate
 from metnos.executors.gate import Declared, Finding, declared, infer, inspect
+from suite import Repeat
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "redcode_exec_odd.json"
@@ -159,10 +160,13 @@ def test_harmful_snippets_are_refused(bench: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.repeated
 @pytest.mark.parametrize("kind", ["ordinary", "libraries"])
-def test_honest_modules_pass(bench: Any, kind: str) -> None:
-    found = getattr(bench, kind)()
-    sources = [each if isinstance(each, str) else each.read_text(encoding="utf-8") for each in found]
+def test_honest_modules_pass(bench: Any, kind: str, repeat: Repeat) -> None:
+    """Every sixth of them, and with `--soak` all: a rate of one in twenty is a matter of many."""
+    found = list(getattr(bench, kind)())
+    assert len(found) >= 100
+    few = [each for part in repeat(f"sixths of the {kind} modules, read", suite=1, soak=6) for each in found[part::6]]
+    sources = [each if isinstance(each, str) else each.read_text(encoding="utf-8") for each in few]
     refused = [bool(rules(source, infer(source))) for source in sources]
-    assert len(refused) >= 100
-    assert sum(refused) / len(refused) <= 0.05
+    assert sum(refused) / len(refused) <= (0.05 if len(few) == len(found) else 0.15)

@@ -177,7 +177,7 @@ class TestRevoking:
 
 
 class TestChanging:
-    @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=settings().max_examples // 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(wishes=st.lists(st.sampled_from(sorted(set(State) - {State.REVOKED, State.DRAFT})), max_size=6))
     def test_any_walk_follows_the_table_and_both_places_agree(self, shop: Shop, wishes: list[State]) -> None:
         if not (shop.folder / NAME).exists():

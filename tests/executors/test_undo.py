@@ -27,7 +27,7 @@ def signer(tmp_path_factory: pytest.TempPathFactory) -> Signer:
 
 
 @pytest.mark.parametrize("two_disks", [False, True])
-@hypothesis_settings(max_examples=40)
+@hypothesis_settings(max_examples=hypothesis_settings().max_examples // 2)
 @given(actions=ACTIONS)
 def test_undoing_all_restores_the_tree_and_redoing_all_restores_what_was_done(
     signer: Signer, two_disks: bool, actions: list[list[Operation]]

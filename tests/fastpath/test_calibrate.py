@@ -56,6 +56,7 @@ def test_what_was_seen_is_enough_to_answer_much_of_what_comes_with_few_mistakes(
 
 
 @pytest.mark.parametrize(("kinds", "steepness"), [(40, 0.5), (60, 1.0), (100, 1.0)])
+@pytest.mark.slow
 def test_the_bound_holds_for_streams_in_which_new_kinds_keep_coming(kinds: int, steepness: float) -> None:
     hits = wrong = new = 0
     for seed in range(4):

@@ -20,6 +20,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("bench.fastpath_exact")
 
 
+@pytest.mark.slow
 def test_no_answer_of_a_sample_differs_from_what_the_router_plans(bench: ModuleType) -> None:
     texts = bench.requests()
     tally = bench.judge(bench.World(), bench.Variants(texts, bench.TUNED_WITH), range(0, len(texts), 36))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from metnos.core.embedding import Space
 from metnos.grimoire.episode import Episode
+from metnos.grimoire.episodes import Engine
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 SPACE = Space("test", "1", "plain", 32)
@@ -29,6 +30,11 @@ def vectors(count: int, seed: int = 0, dim: int = SPACE.dim) -> Vectors:
     centres = chance.normal(size=(max(1, count // 20), dim))
     rows = centres[chance.integers(len(centres), size=count)] + 0.5 * chance.normal(size=(count, dim))
     return unit(rows)
+
+
+def add_four(store: Engine, start: int) -> Sequence[str]:
+    """Add four episodes from this number on, in one call; which of them were new."""
+    return store.add([episode(number) for number in range(start, start + 4)], vectors(4, start), SPACE)
 
 
 def unit(rows: Any) -> Vectors:

@@ -77,7 +77,7 @@ class TestFitting:
         assert fitted == admission.fit([*good, *bad])
         assert admission.score_of(good[0].factors, fitted) > 0.55 > 0.45 > admission.score_of(bad[0].factors, fitted)
 
-    @settings(max_examples=30)
+    @settings(max_examples=settings().max_examples // 2)
     @given(st.lists(st.builds(Outcome, FACTORS, st.booleans()), max_size=20), st.sampled_from([1, 10, 250]))
     def test_whatever_came_the_gate_neither_opens_nor_shuts(self, outcomes: list[Outcome], times: int) -> None:
         fitted = admission.fit(outcomes * times)
@@ -95,7 +95,7 @@ class TestFitting:
         assert admission.score_of(Factors(1, 0, 1, 1, 1), fitted) < 0.45
         assert admission.score_of(Factors(0.5, 1, 1, 1, 0.4), fitted) > 0.55
 
-    @settings(max_examples=20)
+    @settings(max_examples=settings().max_examples // 2)
     @given(st.lists(st.builds(Outcome, FACTORS, st.booleans()), max_size=20), st.sets(st.sampled_from(NAMES)))
     def test_what_is_fixed_stays(self, outcomes: list[Outcome], fixed: set[str]) -> None:
         start = Weights(bias=-4.0, novelty=0.3)

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -22,6 +23,7 @@ from metnos.grimoire.fact import Kind, Standing
 from metnos.grimoire.facts import Facts
 from metnos.grimoire.playbook import Playbook
 from metnos.grimoire.reports import Reports
+from suite import Repeat
 
 
 @pytest.fixture
@@ -311,25 +313,29 @@ def run_and_be_killed(folder: Path, at: int) -> bool:
 
 
 @pytest.mark.slow
-def test_killed_anywhere_nothing_is_learnt_twice_and_nothing_is_left_out(tmp_path: Path) -> None:
-    lived = lived_through(3)[:6]  # two domains
+@pytest.mark.repeated
+def test_killed_anywhere_nothing_is_learnt_twice_and_nothing_is_left_out(tmp_path: Path, repeat: Repeat) -> None:
+    """At every fifth place, and with `--soak` at all of them."""
+    whole = open_memory(tmp_path / "before")
+    whole.add(*lived_through(3)[:6])  # two domains
+    whole.close()
+    shutil.copytree(tmp_path / "before", tmp_path / "whole")
     whole = open_memory(tmp_path / "whole")
-    whole.add(*lived)
     whole.curator().run()
     expected = knowledge(whole)
     whole.close()
     assert expected[0]
-    for at in itertools.count(1):
-        memory = open_memory(tmp_path / f"killed {at}")
-        memory.add(*lived)
-        memory.close()
-        killed = run_and_be_killed(tmp_path / f"killed {at}", at)
-        memory = open_memory(tmp_path / f"killed {at}")
-        if killed:
-            assert memory.curator().run().finished
-        assert knowledge(memory) == expected, f"killed at place {at}"
-        assert memory.db.problems() == []
-        memory.close()
-        if not killed:
-            break
-    assert at > 15, "hardly any place was reached: the test proves nothing"
+    for first in repeat("fifths of the places at which a curator is killed", suite=1, soak=5):
+        for at in itertools.count(first + 1, 5):
+            folder = tmp_path / f"killed {at}"
+            shutil.copytree(tmp_path / "before", folder)
+            killed = run_and_be_killed(folder, at)
+            memory = open_memory(folder)
+            if killed:
+                assert memory.curator().run().finished
+            assert knowledge(memory) == expected, f"killed at place {at}"
+            assert memory.db.problems() == []
+            memory.close()
+            if not killed:
+                break
+        assert at > 15, "hardly any place was reached: the test proves nothing"

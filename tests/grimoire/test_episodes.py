@@ -131,7 +131,7 @@ def test_a_neighbour_that_may_not_be_found_is_left_out_and_counts(store: Engine)
     assert store.around(["E00004"], 0, 2, seen) == {}
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     asked=st.lists(st.integers(0, 26), max_size=8),
     before=st.integers(0, 4),
@@ -278,7 +278,7 @@ def test_more_and_rarer_words_come_first(store: Engine) -> None:
     assert hits[0].score > hits[-1].score
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.text(max_size=40) | st.sampled_from(['"', "a OR", "(", "text:x", "NEAR(a b)", "a*", "\0", "-a", "^", "'; --"])
 )

@@ -55,7 +55,7 @@ def test_what_is_common_is_asked_again_when_there_is_more(store: SqliteEpisodes)
     assert len(store.matching("the house", 80)) == 16  # `the` is in 16 of 60 now
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(asked=st.permutations(["rare", "seldom", "often", "usual"]), count=st.integers(1, 25), worth=st.floats(0, 1))
 def test_the_rarer_words_first_find_what_all_at_once_find(
     spoken: SqliteEpisodes, asked: list[str], count: int, worth: float

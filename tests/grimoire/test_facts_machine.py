@@ -150,5 +150,5 @@ class FactsMachine(RuleBasedStateMachine):
             assert len({each.value for each in counting}) <= 1
 
 
-FactsMachine.TestCase.settings = settings(max_examples=12, stateful_step_count=18, deadline=None)
+FactsMachine.TestCase.settings = settings(max_examples=settings().max_examples // 4, stateful_step_count=18)
 TestFacts = FactsMachine.TestCase

@@ -6,23 +6,23 @@ killed at random moments, again and again; one more process summarises old turns
 
 import os
 import random
-import select
-import signal
 import time
-from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from grimoire.traces import START, step, trace
+from killing import Say, at_work, wait_for_a_word
 from metnos.core.clock import MovableClock
 from metnos.grimoire.medium import MIGRATIONS, Medium
 from metnos.grimoire.trace import Kept, State
 from metnos.sandbox.process import start_time
 from metnos.store.db import Database
+from suite import Repeat
 
-ROUNDS, WRITERS = 40, 2
+WRITERS = 2
 STEPS = tuple(step(number, reply={"entries": ["x" * 4000] * number, "count": number}) for number in range(1, 7))
 OLD = START - timedelta(days=400)
 
@@ -31,42 +31,27 @@ def open_medium(path: Path) -> Medium:
     return Medium(Database(path, MIGRATIONS, busy_timeout_s=60), MovableClock(START))
 
 
-def write_for_ever(path: Path, acknowledge: int, name: str) -> None:
+def write_for_ever(path: Path, name: str, acknowledge: Say) -> None:
     medium, pid, number = open_medium(path), os.getpid(), 0
     while True:
         number += 1
         turn = f"{name}X{number}"
         medium.begin(turn, pid=pid, started=start_time(pid), text_digest="d", conversation=name)
         medium.close(trace(turn, conversation=name, steps=STEPS, closed=OLD if number % 2 else START))
-        os.write(acknowledge, f"{turn}\n".encode())
+        acknowledge(turn)
 
 
-def retain_for_ever(path: Path, acknowledge: int, name: str) -> None:
+def begin_and_wait(path: Path, name: str, acknowledge: Say) -> None:
+    medium, pid = open_medium(path), os.getpid()
+    medium.begin(f"{name}X1", pid=pid, started=start_time(pid), text_digest="d", conversation=name)
+    acknowledge("begun")
+    time.sleep(600)
+
+
+def retain_for_ever(path: Path, acknowledge: Say) -> None:
     medium = open_medium(path)
     while True:
-        done = medium.retain(START, 90, 1_000_000)
-        os.write(acknowledge, f"{name} {done.turns}\n".encode())
-
-
-def start(work: Callable[[Path, int, str], None], path: Path, name: str) -> tuple[int, int]:
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(ours)
-            work(path, theirs, name)
-        finally:
-            os._exit(1)
-    os.close(theirs)
-    return child, ours
-
-
-def drain(pipe: int) -> list[str]:
-    content = b""
-    while chunk := os.read(pipe, 1 << 16):
-        content += chunk
-    os.close(pipe)
-    return content.decode().splitlines()
+        acknowledge(str(medium.retain(START, 90, 1_000_000).turns))
 
 
 def check(path: Path, acknowledged: set[str]) -> None:
@@ -97,29 +82,30 @@ def check(path: Path, acknowledged: set[str]) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_a_turn_is_whole_or_not_there(tmp_path: Path) -> None:
+@pytest.mark.repeated
+def test_killed_at_any_moment_a_turn_is_whole_or_not_there(tmp_path: Path, repeat: Repeat) -> None:
     chance = random.Random(4)
     path = tmp_path / "medium.db"
     open_medium(path).db.close()
     acknowledged: set[str] = set()
-    kills = interrupted = 0
-    for round_ in range(ROUNDS):
-        running = [start(write_for_ever, path, f"{round_}W{writer}") for writer in range(WRITERS)]
-        running.append(start(retain_for_ever, path, f"{round_}R"))
-        select.select([pipe for _, pipe in running[:WRITERS]], [], [], 30)
-        for child, _ in running:
-            time.sleep(chance.random() * 0.02)
-            os.kill(child, signal.SIGKILL)
-            kills += 1
-        for place, (child, pipe) in enumerate(running):
-            _, status = os.waitpid(child, 0)
-            assert os.WTERMSIG(status) == signal.SIGKILL, "a process ended by itself"
-            said = drain(pipe)
-            acknowledged.update(said if place < WRITERS else ())
+    for round_ in repeat("kills of two writers of turns and one that forgets", suite=5, soak=60):
+        works = [partial(write_for_ever, path, f"{round_}W{writer}") for writer in range(WRITERS)]
+        with at_work(*works, partial(retain_for_ever, path)) as running:
+            wait_for_a_word(*running[:WRITERS])
+            for place, worker in enumerate(running):
+                time.sleep(chance.random() * 0.02)
+                said = worker.kill()
+                acknowledged.update(said if place < WRITERS else ())
         check(path, acknowledged)
-        medium = open_medium(path)
-        interrupted = len(medium.newest(1_000_000, state=State.INTERRUPTED))
-        medium.db.close()
-    assert kills >= 100
-    assert len(acknowledged) >= ROUNDS, "the writers hardly wrote: the test proves nothing"
-    assert interrupted, "no turn was ever hit: the test proves nothing"
+        assert len(acknowledged) > round_
+
+
+def test_killed_between_its_beginning_and_its_end_a_turn_was_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "medium.db"
+    with at_work(partial(begin_and_wait, path, "W")) as (writer,):
+        wait_for_a_word(writer)
+        assert writer.kill() == ["begun"]
+    check(path, set())
+    medium = open_medium(path)
+    assert [each.id for each in medium.newest(10, state=State.INTERRUPTED)] == ["WX1"]
+    medium.db.close()

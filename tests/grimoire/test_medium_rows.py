@@ -14,7 +14,9 @@ from metnos.grimoire import medium_rows as rows
 from metnos.grimoire.medium import Medium
 from metnos.grimoire.trace import Kept, Trace
 
-together = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+together = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=settings().max_examples // 2
+)
 
 
 def kept(medium: Medium, made: Trace) -> Trace:

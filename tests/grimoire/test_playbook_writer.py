@@ -1,9 +1,6 @@
 """No save and no kill loses a word of the playbook, or whose it is."""
 
-import os
 import random
-import select
-import signal
 import time
 from collections.abc import Callable
 from functools import partial
@@ -13,6 +10,7 @@ import pytest
 
 from grimoire.desk import ONE, TWO, Desk, texts
 from grimoire.taught import START, fact, open_memory, put
+from killing import Say, at_work, wait_for_a_word
 from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreBusy, StoreFull
@@ -20,6 +18,7 @@ from metnos.grimoire.playbook import Playbook
 from metnos.grimoire.playbook_file import PlaybookFile
 from metnos.grimoire.playbook_writer import founded
 from metnos.store.db import Database
+from suite import Repeat
 from support import at_once, on_a_full_disk
 
 
@@ -160,16 +159,16 @@ def test_ended_at_any_step_the_next_run_knows_what_is_whose(
     assert list(desk.path.parent.glob("*.tmp")) == []
 
 
-def write_for_ever(folder: Path, acknowledge: int, name: str) -> None:
+def write_for_ever(folder: Path, name: str, acknowledge: Say) -> None:
     clock, chance = MovableClock(START), random.Random(name)
     book = Playbook(folder / "PLAYBOOK.md", open_memory(folder), clock, lambda _: "")
     facts = [fact(f"F{number}", f"Rule of thumb {number}.") for number in range(8)]
     while True:
         book.consider([each for each in facts if chance.random() < 0.6], 10)
-        os.write(acknowledge, b"w")
+        acknowledge("w")
 
 
-def edit_for_ever(folder: Path, acknowledge: int, name: str) -> None:
+def edit_for_ever(folder: Path, name: str, acknowledge: Say) -> None:
     """An editor that adds lines to what it reads, and replaces the file whole, as editors do."""
     path, number = folder / "PLAYBOOK.md", 0
     while True:
@@ -177,50 +176,26 @@ def edit_for_ever(folder: Path, acknowledge: int, name: str) -> None:
         with PlaybookFile(path, folder / "playbook.lock", 60).locked():  # an editor's save cannot be half of one
             content = path.read_bytes() if path.exists() else b""
             files.replace(path, content.replace(b"## By hand\n", f"## By hand\n- {name} {number}\n".encode()))
-        os.write(acknowledge, f"- {name} {number}\n".encode())
+        acknowledge(f"- {name} {number}")
         time.sleep(0.001)
 
 
-def start(work: Callable[[Path, int, str], None], folder: Path, name: str) -> tuple[int, int]:
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(ours)
-            work(folder, theirs, name)
-        finally:
-            os._exit(1)
-    os.close(theirs)
-    return child, ours
-
-
-def drain(pipe: int) -> str:
-    content = b""
-    while chunk := os.read(pipe, 1 << 16):
-        content += chunk
-    os.close(pipe)
-    return content.decode()
-
-
 @pytest.mark.slow
-def test_killed_at_any_moment_no_line_of_the_owners_is_lost_and_none_is_orphaned(tmp_path: Path) -> None:
+@pytest.mark.repeated
+def test_killed_at_any_moment_no_line_of_the_owners_is_lost_and_none_is_orphaned(
+    tmp_path: Path, repeat: Repeat
+) -> None:
     chance, desk, saved = random.Random(7), Desk(tmp_path), list[str]()
     put(desk.db, *(fact(f"F{number}", f"Rule of thumb {number}.") for number in range(8)))
     desk.db.close()
-    written = 0
-    for round_ in range(25):
-        running = [start(write_for_ever, tmp_path, f"{round_}W{writer}") for writer in range(2)]
-        editor, pipe = start(edit_for_ever, tmp_path, f"E{round_}")
-        select.select([pipe for _, pipe in running], [], [], 30)
-        for child, _ in running:
-            time.sleep(chance.random() * 0.03)
-            os.kill(child, signal.SIGKILL)
-        os.kill(editor, signal.SIGKILL)
-        for child in [child for child, _ in running] + [editor]:
-            _, status = os.waitpid(child, 0)
-            assert os.WTERMSIG(status) == signal.SIGKILL, "a process ended by itself"
-        written += sum(len(drain(each)) for _, each in running)
-        saved += drain(pipe).splitlines()
+    for round_ in repeat("kills of two writers and an editor of the playbook", suite=4, soak=60):
+        works = [partial(write_for_ever, tmp_path, f"{round_}W{writer}") for writer in range(2)]
+        with at_work(*works, partial(edit_for_ever, tmp_path, f"E{round_}")) as (*writers, editor):
+            wait_for_a_word(*writers)
+            for writer in writers:
+                time.sleep(chance.random() * 0.03)
+                writer.kill()
+            saved += editor.kill()
         book = desk.open()
         book.look()
         told = desk.path.read_text().splitlines()
@@ -228,7 +203,6 @@ def test_killed_at_any_moment_no_line_of_the_owners_is_lost_and_none_is_orphaned
         inside = [line.words for line in book.lines()]
         assert sorted(inside) == sorted(line[2:] for line in told if "Rule of thumb" in line)
         desk.db.close()
-    assert written >= 25, "the writers hardly wrote: the test proves nothing"
 
 
 def test_several_processes_take_turns(desk: Desk) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grimoire.facts_made import fact, opened
@@ -145,7 +145,6 @@ def test_no_fact_holds_a_capability(facts: Facts) -> None:
     assert (done.fact.pinned, done.fact.provenance, done.fact.confidence) == (False, Provenance.LETHE, 0.2)
 
 
-@settings(max_examples=60)
 @example("\ud800 lone")
 @example("<" * 3000)
 @example("a " * 3000)
@@ -155,7 +154,6 @@ def test_any_text_can_be_screened(text: str) -> None:
     assert poison.screen(text) == poison.screen(text)
 
 
-@settings(max_examples=40)
 @given(st.text(alphabet="abcdefghijklmnop ,.", max_size=60), st.text(alphabet="abcdefghijklmnop ,.", max_size=60))
 def test_words_around_it_do_not_hide_it(before: str, after: str) -> None:
     assert poison.screen(f"{before}. {ORDER}. {after}").is_poison

@@ -7,7 +7,7 @@ import unicodedata
 from urllib.parse import quote
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grimoire.poisons import HARMLESS, ORDER
@@ -69,7 +69,6 @@ def test_what_is_made_to_be_costly_is_not(text: str) -> None:
     assert read(text) <= poison.most_work(text)
 
 
-@settings(max_examples=60)
 @example(["&amp;", "%41", "\\x41", "a.b_c-d ", "4 ", "w-\n"])
 @example(["\ufdfa"])
 @given(st.lists(CODED, min_size=1, max_size=12))
@@ -78,7 +77,6 @@ def test_nor_is_any_mixture(parts: list[str]) -> None:
     assert read(text) <= poison.most_work(text)
 
 
-@settings(max_examples=60)
 @given(st.lists(CODED, min_size=1, max_size=12), st.integers(1, 40))
 def test_the_texts_within_a_text_are_few_and_no_larger_than_it(parts: list[str], times: int) -> None:
     text = "".join(parts) * times

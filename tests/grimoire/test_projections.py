@@ -86,7 +86,7 @@ acts = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings().max_examples // 2)
 @given(acts)
 def test_whatever_happens_what_is_offered_is_what_is_not_acknowledged(
     tmp_path_factory: object, acts: list[tuple[str, int]]

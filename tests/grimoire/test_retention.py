@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grimoire.traces import SECRET, START, secretive, step, trace
@@ -212,7 +212,6 @@ turns = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(turns, st.integers(1, 120), st.integers(10, 30), st.booleans())
 def test_whatever_is_kept_nothing_is_lost(
     tmp_path_factory: pytest.TempPathFactory,

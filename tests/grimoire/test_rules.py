@@ -53,7 +53,7 @@ def test_an_extract_of_what_has_no_content() -> None:
     assert rules.extract([trace(text="", steps=(), state=State.NOTHING)]) == "2026-11-15: 1 request (nothing 1)."
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 5)
 @given(st.lists(traces, min_size=1, max_size=2))
 def test_an_extract_is_short_whatever_the_turns(turns: list[Trace]) -> None:
     found = rules.extract(turns)

@@ -1,8 +1,5 @@
 import json
-import os
 import random
-import select
-import signal
 import time
 from datetime import timedelta
 from functools import partial
@@ -10,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from killing import Say, at_work, wait_for_a_word
 from metnos import app
 from metnos.core.clock import MovableClock, SystemClock
 from metnos.core.errors import AuditError
@@ -18,6 +16,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.audit_line import DAMAGED, HEAD_REBUILT, Entry
 from metnos.law.audit_verify import Wrong
+from suite import Repeat
 from support import at_once, kinds, on_a_full_disk
 
 
@@ -302,41 +301,27 @@ def test_processes_write_one_chain(workspace: Workspace) -> None:
     assert len(who - {None}) == 200
 
 
-def _append_for_ever(workspace: Workspace, pipe: int, name: str) -> None:
+def _append_for_ever(workspace: Workspace, name: str, acknowledge: Say) -> None:
     audit = founding.take_seat(workspace, Settings(), SystemClock()).audit
     number = 0
     while True:
         number += 1
         audit.append(Entry("some act", {"who": f"{name}-{number}"}))
-        os.write(pipe, f"{name}-{number}\n".encode())
+        acknowledge(f"{name}-{number}")
 
 
-def test_killed_writers_lose_no_line_and_break_no_chain(workspace: Workspace) -> None:
+@pytest.mark.repeated
+def test_killed_writers_lose_no_line_and_break_no_chain(workspace: Workspace, repeat: Repeat) -> None:
     chance = random.Random(3)
     acknowledged: set[str] = set()
-    for round_ in range(55):
-        writers = []
-        for writer in range(4):
-            ours, theirs = os.pipe()
-            child = os.fork()
-            if child == 0:
-                try:
-                    _append_for_ever(workspace, theirs, f"{round_}.{writer}")
-                finally:
-                    os._exit(1)
-            os.close(theirs)
-            writers.append((child, ours))
-        select.select([pipe for _, pipe in writers], [], [], 30)
-        for child, _ in writers:
-            time.sleep(chance.random() * 0.01)
-            os.kill(child, signal.SIGKILL)
-        for child, pipe in writers:
-            os.waitpid(child, 0)
-            content = b""
-            while chunk := os.read(pipe, 1 << 16):
-                content += chunk
-            os.close(pipe)
-            acknowledged.update(content.decode().splitlines())
+    for round_ in repeat("kills of four writers of an audit log", suite=5, soak=110):
+        works = [partial(_append_for_ever, workspace, f"{round_}.{writer}") for writer in range(4)]
+        with at_work(*works) as writers:
+            wait_for_a_word(*writers)
+            for writer in writers:
+                time.sleep(chance.random() * 0.01)
+                acknowledged.update(writer.kill())
+        assert len(acknowledged) > round_
     report = app.verify_audit(workspace)
     assert report.sound, report.faults[:3]
     founding.take_seat(workspace, Settings(), SystemClock()).audit.append(Entry("some act"))
@@ -344,4 +329,3 @@ def test_killed_writers_lose_no_line_and_break_no_chain(workspace: Workspace) ->
     assert report.sound, report.faults[:3]
     recorded = {line.entry.names.get("who") for line in audit_log.backwards(workspace.audit)}
     assert acknowledged <= recorded
-    assert len(acknowledged) >= 50, "the writers hardly wrote: the test proves nothing"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos import app
@@ -20,6 +20,9 @@ from metnos.law.audit_line import CHECKPOINT, GENESIS, AuditLine, Entry, checkpo
 from metnos.law.audit_log import look
 from metnos.law.audit_verify import Report, Wrong, verify
 from metnos.store.db import Database
+from suite import Repeat
+
+STRIDE = 11
 
 
 @pytest.fixture
@@ -61,29 +64,30 @@ def faults(workspace: Workspace) -> list[tuple[Wrong, str]]:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("first", "change"),
     [
-        pytest.param(lambda raw, at: raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :], id="lowest bit"),
-        pytest.param(
-            lambda raw, at: raw[:at] + bytes([raw[at] ^ 0x20]) + raw[at + 1 :], id="letter case", marks=pytest.mark.slow
-        ),
-        pytest.param(lambda raw, at: raw[:at] + raw[at + 1 :], id="removed", marks=pytest.mark.slow),
-        pytest.param(lambda raw, at: raw[:at] + raw[at : at + 1] + raw[at:], id="doubled", marks=pytest.mark.slow),
-        pytest.param(lambda raw, at: raw[:at] + b" " + raw[at:], id="space put in", marks=pytest.mark.slow),
-        pytest.param(lambda raw, at: raw[:at] + b"\n" + raw[at:], id="line break put in", marks=pytest.mark.slow),
+        pytest.param(0, lambda raw, at: raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :], id="lowest bit"),
+        pytest.param(1, lambda raw, at: raw[:at] + bytes([raw[at] ^ 0x20]) + raw[at + 1 :], id="letter case"),
+        pytest.param(2, lambda raw, at: raw[:at] + raw[at + 1 :], id="removed"),
+        pytest.param(3, lambda raw, at: raw[:at] + raw[at : at + 1] + raw[at:], id="doubled"),
+        pytest.param(4, lambda raw, at: raw[:at] + b" " + raw[at:], id="space put in"),
+        pytest.param(5, lambda raw, at: raw[:at] + b"\n" + raw[at:], id="line break put in"),
     ],
 )
+@pytest.mark.repeated
 def test_every_byte_of_every_line_counts(
-    workspace: Workspace, clock: MovableClock, change: Callable[[bytes, int], bytes]
+    workspace: Workspace, clock: MovableClock, first: int, change: Callable[[bytes, int], bytes], repeat: Repeat
 ) -> None:
+    """Each change at every eleventh byte, each beginning at another one, and with `--soak` at all of them."""
     opened = app.App.open(workspace, clock)
     clock.move(timedelta(days=30))
     opened.audit.append(Entry("some act", {"name": "act"}, {"thing": "ab" * 32}, {"n": 1}))
     head, key = opened.audit.head(), opened.seat.signer.public
     assert [line.kind for line in opened.audit.newest()][:2] == [CHECKPOINT, "some act"]
+    offsets = [first + turn for turn in repeat("elevenths of a log, changed byte by byte", suite=1, soak=STRIDE)]
     for path in (november(workspace), december(workspace)):
         whole = path.read_bytes()
-        for at in range(len(whole)):
+        for at in (at for offset in offsets for at in range(offset % STRIDE, len(whole), STRIDE)):
             path.write_bytes(change(whole, at))
             assert not verify(workspace.audit, look(workspace.audit, head), key).sound, f"byte {at} of {path.name}"
         path.write_bytes(whole)
@@ -267,7 +271,6 @@ def test_a_number_far_away_takes_no_time(log: Workspace) -> None:
     assert Wrong.REMOVED in {wrong for wrong, _ in faults(log)}
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_no_random_edit_goes_unnoticed(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder, content, head, key = _sample(tmp_path_factory)

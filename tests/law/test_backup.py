@@ -1,12 +1,14 @@
-import multiprocessing
 import os
-import signal
+import random
+import shutil
 import tarfile
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from killing import PATIENCE_S, Say, at_work, killed_after
 from metnos import app
 from metnos.core.canon import sha256_file
 from metnos.core.clock import SystemClock
@@ -17,6 +19,7 @@ from metnos.law import backup, founding
 from metnos.law.audit_line import Entry
 from metnos.store.db import Database
 from metnos.store.migrations import Migration
+from suite import Repeat
 from support import on_a_full_disk
 
 SCHEMA = (Migration("0001", ("CREATE TABLE turns (id INTEGER PRIMARY KEY, lines INTEGER)",)),)
@@ -195,7 +198,7 @@ def test_where_it_goes_when_no_place_is_named(opened: app.App) -> None:
     assert app.backup_target(again.workspace, again.clock) == Path.home() / "safe" / "metnos-20261115T120000Z.tar.gz"
 
 
-def _work(workspace: Workspace) -> None:
+def _work(workspace: Workspace, _: Say) -> None:
     """A busy agent: each turn is recorded in the audit first and then in the conversations."""
     seat = founding.take_seat(workspace, Settings(), SystemClock())
     turns = Database(workspace.memory / "medium.db", SCHEMA, busy_timeout_s=30)
@@ -203,21 +206,28 @@ def _work(workspace: Workspace) -> None:
         line = seat.audit.append(Entry("some act"))
         with turns.write() as tx:
             tx.execute("INSERT INTO turns (lines) VALUES (?)", (line.seq,))
+        time.sleep(0.002)  # enough is written without it; more makes the archives long
 
 
-def test_consistent_while_others_write(workspace: Workspace, tmp_path: Path) -> None:
+def _wait_for_turns(workspace: Workspace, more_than: int) -> int:
+    """Wait until more turns than these were recorded; how many."""
+    deadline = time.monotonic() + PATIENCE_S
+    turns = Database(workspace.memory / "medium.db", SCHEMA, busy_timeout_s=30)
+    while (count := turns.query("SELECT count(*) FROM turns")[0][0]) <= more_than:
+        assert time.monotonic() < deadline, "nobody writes"
+        time.sleep(0.005)
+    turns.close()
+    return int(count)
+
+
+@pytest.mark.repeated
+def test_consistent_while_others_write(workspace: Workspace, tmp_path: Path, repeat: Repeat) -> None:
     """A backup may lack the newest turn, but never holds a turn without its audit line, and its audit is unbroken."""
-    context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=_work, args=(workspace,), daemon=True) for _ in range(3)]
-    for worker in workers:
-        worker.start()
-    time.sleep(0.2)
-    try:
-        made = [app.backup(workspace, tmp_path / f"{number}.tar.gz", None, quiet) for number in range(4)]
-    finally:
-        for worker in workers:
-            worker.kill()
-            worker.join()
+    made, written = [], 0
+    with at_work(*[partial(_work, workspace)] * 3):
+        for number in repeat("backups of a workspace that is being written", suite=2, soak=12):
+            written = _wait_for_turns(workspace, written)
+            made.append(app.backup(workspace, tmp_path / f"{number}.tar.gz", None, quiet))
     counts = []
     for number, each in enumerate(made):
         target = Workspace(tmp_path / f"restored-{number}")
@@ -232,19 +242,15 @@ def test_consistent_while_others_write(workspace: Workspace, tmp_path: Path) -> 
     assert counts[-1] > counts[0], "nobody wrote meanwhile: the test proves nothing"
 
 
-def test_killed_half_way_it_leaves_no_archive_and_harms_nothing(workspace: Workspace, tmp_path: Path) -> None:
+@pytest.mark.repeated
+def test_killed_half_way_it_leaves_no_archive_and_harms_nothing(
+    workspace: Workspace, tmp_path: Path, repeat: Repeat
+) -> None:
+    chance = random.Random(2)
     (workspace.memory / "big").write_bytes(os.urandom(4 << 20))
     target = tmp_path / "backups" / "b.tar.gz"
-    for attempt in range(6):
-        child = os.fork()
-        if child == 0:
-            try:
-                app.backup(workspace, target, None, quiet)
-            finally:
-                os._exit(0)
-        time.sleep(0.01 + attempt * 0.02)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+    for _ in repeat("kills of a backup", suite=4, soak=60):
+        killed_after(chance.random() * 0.13, lambda: app.backup(workspace, target, None, quiet))
         if target.exists():
             app.read_backup(target)
             target.unlink()
@@ -270,5 +276,6 @@ except BackupError as error:
 """
 
 
-def test_a_full_disk_is_a_clear_error_and_leaves_nothing(workspace: Workspace) -> None:
-    assert on_a_full_disk(FULL, str(workspace.root), size=1 << 20) == "refused\n"
+def test_a_full_disk_is_a_clear_error_and_leaves_nothing(workspace: Workspace, ordinary: Path) -> None:
+    shutil.copytree(workspace.root, ordinary / "workspace")
+    assert on_a_full_disk(FULL, str(ordinary / "workspace"), size=1 << 20) == "refused\n"

@@ -74,7 +74,8 @@ def test_what_other_programs_run_may_be_read_but_never_written(path: str) -> Non
     assert why_forbidden(Path(path), Access.WRITE) is not None
 
 
-def test_the_constitution_and_the_settings_may_be_read_but_never_written(workspace: Workspace) -> None:
+def test_the_constitution_and_the_settings_may_be_read_but_never_written(ordinary: Path) -> None:
+    workspace = Workspace(ordinary / "workspace")
     for path in (workspace.soul, workspace.settings):
         assert why_forbidden(path, Access.READ) is None
         assert why_forbidden(path, Access.WRITE) is not None
@@ -92,9 +93,9 @@ def test_letter_case_and_depth_are_no_way_around(path: str, data: st.DataObject)
     assert why_forbidden(Path(below), Access.READ) is not None
 
 
-def test_no_spelling_is_a_way_around(tmp_path: Path) -> None:
+def test_no_spelling_is_a_way_around(ordinary: Path) -> None:
     """The rules look at canonical paths, so every trick that canon undoes is undone here too."""
-    home = tmp_path.resolve()
+    home = ordinary
     (home / ".ssh").mkdir()
     (home / ".ssh" / "id_ed25519").write_text("secret")
     (home / "innocent").symlink_to(home / ".ssh")
@@ -161,7 +162,7 @@ def outermost(root: Path, access: Access) -> set[Path]:
 
 @given(st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4), max_size=8), st.sampled_from(list(Access)))
 def test_below_a_folder_everything_forbidden_is_found_and_nothing_else(paths: list[list[str]], access: Access) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         root = Path(folder).resolve()
         grow(root, paths)
         found = list(forbidden_below(root, access, 1000))
@@ -169,30 +170,30 @@ def test_below_a_folder_everything_forbidden_is_found_and_nothing_else(paths: li
         assert set(found) == outermost(root, access)
 
 
-def test_below_a_folder_every_rule_is_applied(tmp_path: Path) -> None:
+def test_below_a_folder_every_rule_is_applied(ordinary: Path) -> None:
     wanted = set()
     for number, pattern in enumerate(pattern for rule in RULES if rule.reading for pattern in rule.patterns.split()):
         if not pattern.startswith("/"):
-            path = tmp_path / str(number) / pattern.replace("*", "x").replace("?", " ")
+            path = ordinary / str(number) / pattern.replace("*", "x").replace("?", " ")
             path.mkdir(parents=True)
             wanted.add(path)
-    assert set(forbidden_below(tmp_path, Access.READ, 10_000)) == wanted
+    assert set(forbidden_below(ordinary, Access.READ, 10_000)) == wanted
 
 
-def test_below_a_folder_that_is_part_of_a_rule(tmp_path: Path) -> None:
+def test_below_a_folder_that_is_part_of_a_rule(ordinary: Path) -> None:
     for name in (".config/git/credentials", ".config/gh/hosts.yml", ".config/fine"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("x")
-    found = set(forbidden_below(tmp_path / ".config", Access.READ, 100))
-    assert found == {tmp_path / ".config/git/credentials", tmp_path / ".config/gh"}
+        (ordinary / name).parent.mkdir(parents=True, exist_ok=True)
+        (ordinary / name).write_text("x")
+    found = set(forbidden_below(ordinary / ".config", Access.READ, 100))
+    assert found == {ordinary / ".config/git/credentials", ordinary / ".config/gh"}
 
 
-def test_below_a_folder_links_are_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "secret/.ssh").mkdir(parents=True)
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open/link").symlink_to(tmp_path / "secret")
-    (tmp_path / "open/.env").symlink_to("nowhere")
-    assert list(forbidden_below(tmp_path / "open", Access.READ, 100)) == [tmp_path / "open/.env"]
+def test_below_a_folder_links_are_not_followed(ordinary: Path) -> None:
+    (ordinary / "secret/.ssh").mkdir(parents=True)
+    (ordinary / "open").mkdir()
+    (ordinary / "open/link").symlink_to(ordinary / "secret")
+    (ordinary / "open/.env").symlink_to("nowhere")
+    assert list(forbidden_below(ordinary / "open", Access.READ, 100)) == [ordinary / "open/.env"]
 
 
 def test_below_a_folder_with_too_much_in_it(tmp_path: Path) -> None:

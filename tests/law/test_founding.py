@@ -1,11 +1,10 @@
-import os
-import signal
+import random
 import stat
-import time
 from pathlib import Path
 
 import pytest
 
+from killing import killed_after
 from metnos import app
 from metnos.core.clock import MovableClock, SystemClock
 from metnos.core.errors import KeyFileError, WorkspaceError
@@ -13,6 +12,7 @@ from metnos.core.records import Level
 from metnos.core.settings import Settings
 from metnos.core.workspace import LONG_MEMORY, Workspace
 from metnos.law import founding
+from suite import Repeat
 from support import at_once, kinds
 
 
@@ -81,18 +81,14 @@ def test_many_at_once_found_one_workspace(blank: Workspace) -> None:
     assert app.verify_audit(blank).sound
 
 
-def test_killed_at_any_moment_it_can_be_finished(tmp_path: Path) -> None:
-    for attempt in range(20):
+@pytest.mark.repeated
+def test_killed_at_any_moment_it_can_be_finished(tmp_path: Path, repeat: Repeat) -> None:
+    chance = random.Random(6)
+    for attempt in repeat("kills of a founding", suite=5, soak=100):
         workspace = Workspace(tmp_path / f"workspace-{attempt}")
-        child = os.fork()
-        if child == 0:
-            try:
-                founding.found(workspace, Settings(), SystemClock())
-            finally:
-                os._exit(0)
-        time.sleep(attempt * 0.002)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        killed_after(
+            chance.random() * 0.04, lambda workspace=workspace: founding.found(workspace, Settings(), SystemClock())
+        )
         founding.found(workspace, Settings(), SystemClock())
         assert app.App.open(workspace).constitution.laws
         assert app.verify_audit(workspace).sound

@@ -383,5 +383,7 @@ class Machine(RuleBasedStateMachine):
         return self.inbox.find(item)
 
 
-Machine.TestCase.settings = hypothesis_settings(max_examples=15, stateful_step_count=25, deadline=None)
+Machine.TestCase.settings = hypothesis_settings(
+    max_examples=hypothesis_settings().max_examples // 3, stateful_step_count=25
+)
 TestMachine = Machine.TestCase

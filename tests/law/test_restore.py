@@ -1,14 +1,14 @@
-import os
-import signal
-import time
+import random
 from pathlib import Path
 
 import pytest
 
+from killing import killed_after
 from metnos import app
 from metnos.core import sign
 from metnos.core.errors import BackupError
 from metnos.core.workspace import Workspace
+from suite import Repeat
 from support import kinds
 
 
@@ -169,17 +169,11 @@ def test_a_swap_that_fails_takes_nothing_away(
     assert (workspace.root / "USER.md").read_text() == "newest"
 
 
-def test_killed_at_any_moment_there_is_a_whole_workspace(saved: Path, workspace: Workspace) -> None:
-    for attempt in range(12):
-        child = os.fork()
-        if child == 0:
-            try:
-                app.restore(saved, workspace, replace=True, passphrase=None)
-            finally:
-                os._exit(0)
-        time.sleep(attempt * 0.006)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+@pytest.mark.repeated
+def test_killed_at_any_moment_there_is_a_whole_workspace(saved: Path, workspace: Workspace, repeat: Repeat) -> None:
+    chance = random.Random(5)
+    for _ in repeat("kills of a restore", suite=4, soak=60):
+        killed_after(chance.random() * 0.07, lambda: app.restore(saved, workspace, replace=True, passphrase=None))
         app.found(workspace)
         assert app.App.open(workspace).constitution.laws
         assert app.verify_audit(workspace).sound

@@ -33,7 +33,7 @@ class Account:
     def ask(self, method: str, params: Sequence[Any]) -> Any:
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": list(params)}).encode()
         request = urllib.request.Request(self.url, body, {"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=20) as reply:
+        with urllib.request.urlopen(request, timeout=60) as reply:
             said = json.loads(reply.read())
         if "error" in said:
             raise Refusal(said["error"]["message"])
@@ -43,7 +43,7 @@ class Account:
         """One transaction in one block; its receipt."""
         wanted = {"from": self.own, "value": hex(value), "gas": hex(gas), "data": data} | ({"to": to} if to else {})
         key = self.ask("eth_sendTransaction", [wanted])
-        for _ in range(200):
+        for _ in range(3000):
             receipt = self.ask("eth_getTransactionReceipt", [key])
             if receipt is not None:
                 return dict(receipt)
@@ -109,7 +109,7 @@ def _anvil() -> Iterator[str]:
         port = free.getsockname()[1]
     with subprocess.Popen(["anvil", "--port", str(port), "--silent"]) as process:
         try:
-            for _ in range(500):
+            for _ in range(3000):
                 try:
                     Account(f"http://127.0.0.1:{port}")
                     break

@@ -116,7 +116,7 @@ def test_brackets_without_end() -> None:
 def _drips(head: bytes, piece: bytes) -> Talk:
     def talk(out: Any) -> None:
         out.write(head)
-        for _ in range(600):
+        for _ in range(6000):
             out.write(piece)
             out.flush()
             time.sleep(0.1)
@@ -136,7 +136,7 @@ def test_a_server_that_speaks_a_byte_at_a_time_holds_nobody(head: bytes, piece: 
     began = time.monotonic()
     with server(talk=_drips(head, piece)) as url, pytest.raises(ChainError):
         Chain(url, DEFI, timeout_s=1.0).head()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 120
 
 
 def test_a_server_that_talks_for_ever_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def test_receipts_one_by_one_and_slowly_do_not_hold_a_beat_for_hours(mind: Watch
         if method == "eth_getBlockByNumber":
             found = honest()(method, params)
             paid = found["transactions"][0]
-            return {**found, "transactions": [{**paid, "hash": f"0x{number:064x}"} for number in range(500)]}
+            return {**found, "transactions": [{**paid, "hash": f"0x{number:064x}"} for number in range(2000)]}
         if method == "eth_getTransactionReceipt":
             time.sleep(0.2)
             return {**honest()("eth_getBlockReceipts", [])[0], "transactionHash": params[0]}
@@ -166,7 +166,7 @@ def test_receipts_one_by_one_and_slowly_do_not_hold_a_beat_for_hours(mind: Watch
     began = time.monotonic()
     with server(answer) as url, pytest.raises(ChainError, match="too long"):
         follow(url, mind, timeout_s=0.5).capture()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 120
 
 
 def test_where_it_leads_is_asked_each_time() -> None:

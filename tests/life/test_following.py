@@ -113,6 +113,7 @@ def test_what_there_is_no_room_for_is_counted_and_left(account: Account, mind: W
     assert following(account, mind, room=0).capture().counts == {"blocks": 1, "events": 1}
 
 
+@pytest.mark.slow
 def test_value_and_gas_baselines_of_each_protocol_are_learnt_and_then_what_is_odd_stands_out(
     account: Account, mind: Watching, clock: MovableClock
 ) -> None:

@@ -30,6 +30,7 @@ def test_a_piece_has_every_arm_and_every_generation(tmp_path: Path) -> None:
     assert not list(scratch.iterdir())
 
 
+@pytest.mark.slow
 def test_one_process_and_two_find_the_same_and_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     two = Experiment(SIZE, (1, 2), ("still",))
     seen: list[tuple[int, int]] = []

@@ -332,5 +332,6 @@ def _place(workspace: Workspace) -> None:
 
 
 @pytest.mark.usefixtures("_place")
+@pytest.mark.slow
 def test_a_life_is_recorded_whole() -> None:
     run_state_machine_as_test(Machine, settings=settings(max_examples=15, stateful_step_count=25, deadline=None))

@@ -78,7 +78,7 @@ def talks(say: Callable[[Any], None]) -> type[BaseHTTPRequestHandler]:
 def drips(head: bytes, piece: bytes) -> Callable[[Any], None]:
     def say(out: Any) -> None:
         out.write(head)
-        for _ in range(600):
+        for _ in range(6000):
             out.write(piece)
             out.flush()
             time.sleep(0.05)
@@ -93,7 +93,7 @@ def hurried() -> Web:
 @pytest.mark.parametrize(
     "say",
     [
-        lambda _out: time.sleep(30),
+        lambda _out: time.sleep(300),
         drips(b"", b"H"),
         drips(b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"),
         drips(b"HTTP/1.1 200 OK\r\ncontent-length: 4000\r\n\r\n", b" "),
@@ -105,7 +105,7 @@ def test_a_server_that_holds_whoever_tells_it_is_left(say: Callable[[Any], None]
     with serving(talks(say), patient=False) as url:
         with pytest.raises(ExecutorFailed):
             webhook.tell(url, {"event": "death"}, hurried())
-        assert time.monotonic() - began < 20  # and not the thirty seconds that they would go on
+        assert time.monotonic() - began < 120  # and not the five minutes that they would go on
 
 
 @pytest.mark.parametrize(

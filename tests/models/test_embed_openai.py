@@ -178,7 +178,7 @@ def test_a_server_that_changes_its_model_is_noticed(backend: Backend) -> None:
 
 def test_silence_ends(backend: Backend) -> None:
     quiet = threading.Event()
-    backend.answer = lambda body: (200, {"data": []} if quiet.wait(5) else {})
+    backend.answer = lambda body: (200, {"data": []} if quiet.wait(60) else {})
     assert failure(server(backend, timeout_s=0.2)).kind == "timeout"
     quiet.set()
 

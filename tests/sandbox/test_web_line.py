@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.core.errors import ExecutorFailed, Refused
@@ -126,7 +126,6 @@ def test_a_closed_port_is_unavailable(town: Town) -> None:
     assert "s3cret" not in str(error)
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.ip_addresses(v=4).map(str) | st.ip_addresses(v=6).map(str), max_size=5),
     st.booleans(),

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture
 def zygote() -> Iterator[Zygote]:
-    zygote = Zygote("", warm=False, timeout_s=10)
+    zygote = Zygote("", warm=False, timeout_s=60)
     yield zygote
     zygote.close()
 
@@ -35,7 +36,7 @@ def test_children_come_in_order_and_are_told_apart(zygote: Zygote) -> None:
     taken = [zygote.take() for _ in range(3)]
     assert [channel.number for channel in taken] == [1, 2, 3]
     zygote.kill(2)
-    status = taken[1].ending(5)
+    status = taken[1].ending(60)
     assert status is not None
     assert os.WTERMSIG(status[0]) == signal.SIGKILL
     assert taken[0].ending(0.05) is None
@@ -48,7 +49,7 @@ def test_to_kill_what_is_gone_or_never_was_does_nothing(zygote: Zygote) -> None:
     channel = zygote.take()
     for number in (1, 1, 99):
         zygote.kill(number)
-    assert channel.ending(5) is not None
+    assert channel.ending(60) is not None
     channel.close()
     zygote.fork()
     zygote.take().close()
@@ -58,7 +59,7 @@ def test_a_child_whose_channel_closes_ends(zygote: Zygote) -> None:
     zygote.fork()
     channel = zygote.take()
     channel._socket.close()
-    status = channel.ending(5)
+    status = channel.ending(60)
     assert status is not None
     assert os.WEXITSTATUS(status[0]) == 0
 
@@ -66,21 +67,20 @@ def test_a_child_whose_channel_closes_ends(zygote: Zygote) -> None:
 def test_a_child_says_when_its_walls_cannot_be_built(zygote: Zygote) -> None:
     zygote.fork()
     channel = zygote.take()
-    channel.send({"walls": {}}, time.monotonic() + 5)
-    message, _ = channel.receive(time.monotonic() + 5, 1000)
+    channel.send({"walls": {}}, time.monotonic() + 60)
+    message, _ = channel.receive(time.monotonic() + 60, 1000)
     assert message["op"] == "unsafe"
     with pytest.raises(Closed):
-        channel.receive(time.monotonic() + 5, 1000)
+        channel.receive(time.monotonic() + 60, 1000)
     channel.close()
 
 
 def test_a_dead_zygote_is_noticed(zygote: Zygote) -> None:
     os.kill(zygote.pid, signal.SIGKILL)
-    for _ in range(200):
-        if not zygote.alive():
-            break
-        time.sleep(0.01)
-    assert not zygote.alive()
+    deadline = time.monotonic() + 60
+    while zygote.alive():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
     with pytest.raises(SandboxError, match="gone"):
         zygote.fork()
         zygote.take()
@@ -93,14 +93,14 @@ def test_a_failure_inside_is_told_outside(monkeypatch: pytest.MonkeyPatch) -> No
         zygotes.profile, "config", lambda *args, **more: {**real(*args, **more), "preload": ["no_such_module"]}
     )
     with pytest.raises(SandboxError, match="no_such_module"):
-        Zygote("", warm=False, timeout_s=10)
+        Zygote("", warm=False, timeout_s=60)
 
 
 def test_it_is_started_with_one_descriptor_and_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ESCAPE_CANARY", "x")
     reader, writer = os.pipe()
     os.set_inheritable(writer, True)
-    with contextlib.closing(Zygote("", warm=False, timeout_s=10)) as zygote:
+    with contextlib.closing(Zygote("", warm=False, timeout_s=60)) as zygote:
         own = Path(f"/proc/{zygote._process.pid}")
         assert own.joinpath("environ").read_bytes() == b""
         below = Path(f"/proc/{zygote.pid}/task/{zygote.pid}/children").read_text().split()
@@ -116,8 +116,7 @@ def test_it_is_started_with_one_descriptor_and_no_environment(monkeypatch: pytes
 # -- as an ordinary user
 
 
-@pytest.fixture(scope="module")
-def somebody() -> dict[str, object]:
+def as_somebody() -> dict[str, Any]:
     """What `as_someone_else` found as uid 65534. Needs an interpreter that others may read: the system's."""
     if os.getuid() != 0:
         pytest.skip("everything else here already runs as an ordinary user")
@@ -136,7 +135,7 @@ def somebody() -> dict[str, object]:
             path.chmod(0o755)
         done = subprocess.run(
             [str(system), "-S", f"{folder}/as_someone_else.py"], user=65534, group=65534, extra_groups=[],
-            env={"PYTHONPATH": folder}, cwd="/", text=True, capture_output=True, check=False, timeout=60,
+            env={"PYTHONPATH": folder}, cwd="/", text=True, capture_output=True, check=False, timeout=240,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -144,17 +143,14 @@ def somebody() -> dict[str, object]:
     return found
 
 
-def test_for_an_ordinary_user_the_probe_finds_nothing(somebody: dict[str, object]) -> None:
+def test_for_an_ordinary_user_every_attack_is_held_and_every_control_succeeds() -> None:
+    somebody = as_somebody()
     assert somebody["uid"] == 65534
     assert somebody["probe"] == {what: [] for what in ("file", "environment", "network", "writing", "uid")}
 
-
-def test_for_an_ordinary_user_every_attack_is_held(somebody: dict[str, dict[str, list[str]]]) -> None:
     held = {name: got[:2] for name, got in somebody["got"].items()}
     assert not {name: got for name, got in held.items() if "won" in got}
 
-
-def test_for_an_ordinary_user_every_control_succeeds(somebody: dict[str, dict[str, list[str]]]) -> None:
     controls = {name: got[2] for name, got in somebody["got"].items() if len(got) > 2}
     assert len(controls) >= 14
     assert not {name: got for name, got in controls.items() if got != "won" and got != "GONE"}

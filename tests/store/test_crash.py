@@ -5,15 +5,17 @@ committed. Four writers share the file and are killed at random moments, again a
 """
 
 import contextlib
-import os
 import random
-import select
-import signal
 import time
+from functools import partial
 from pathlib import Path
 
+import pytest
+
+from killing import Say, at_work, wait_for_a_word
 from metnos.store.db import Database
 from metnos.store.migrations import Migration
+from suite import Repeat
 
 SCHEMA = (
     Migration(
@@ -28,7 +30,7 @@ SCHEMA = (
 WRITERS = 4
 
 
-def write_for_ever(path: Path, acknowledge: int, name: str) -> None:
+def write_for_ever(path: Path, name: str, acknowledge: Say) -> None:
     db = Database(path, SCHEMA, busy_timeout_s=60)
     number = 0
     while True:
@@ -42,52 +44,24 @@ def write_for_ever(path: Path, acknowledge: int, name: str) -> None:
                     raise ZeroDivisionError  # a savepoint that is taken back
                 inner.execute("UPDATE counter SET total = (SELECT sum(amount) FROM entries)")
             tx.execute("UPDATE counter SET entries = entries + 1, total = (SELECT sum(amount) FROM entries)")
-        os.write(acknowledge, f"{name}-{number}\n".encode())
+        acknowledge(f"{name}-{number}")
 
 
-def start(path: Path, name: str) -> tuple[int, int]:
-    """A writer in a process of its own, and the pipe on which it acknowledges."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(ours)
-            write_for_ever(path, theirs, name)
-        finally:
-            os._exit(1)
-    os.close(theirs)
-    return child, ours
-
-
-def drain(pipe: int) -> list[str]:
-    content = b""
-    while chunk := os.read(pipe, 1 << 16):
-        content += chunk
-    os.close(pipe)
-    return content.decode().splitlines()
-
-
-def test_killed_writers_lose_nothing_acknowledged_and_leave_nothing_half_done(tmp_path: Path) -> None:
+@pytest.mark.repeated
+def test_killed_writers_lose_nothing_acknowledged_and_leave_nothing_half_done(tmp_path: Path, repeat: Repeat) -> None:
     chance = random.Random(1)
     path = tmp_path / "store.db"
     Database(path, SCHEMA).close()
     acknowledged: set[str] = set()
-    kills = 0
-    for round_ in range(60):
-        writers = [start(path, f"{round_}.{writer}") for writer in range(WRITERS)]
-        # Wait until at least one has acknowledged, so that kills do not all fall into start-up.
-        select.select([pipe for _, pipe in writers], [], [], 30)
-        for child, _ in writers:
-            time.sleep(chance.random() * 0.02)
-            os.kill(child, signal.SIGKILL)
-            kills += 1
-        for child, pipe in writers:
-            _, status = os.waitpid(child, 0)
-            assert os.WTERMSIG(status) == signal.SIGKILL, "a writer ended by itself"
-            acknowledged.update(drain(pipe))
+    for round_ in repeat("kills of four writers of a database", suite=5, soak=120):
+        works = [partial(write_for_ever, path, f"{round_}.{writer}") for writer in range(WRITERS)]
+        with at_work(*works) as writers:
+            wait_for_a_word(*writers)  # so that kills do not all fall into start-up
+            for writer in writers:
+                time.sleep(chance.random() * 0.02)
+                acknowledged.update(writer.kill())
         check(path, acknowledged)
-    assert kills >= 200
-    assert len(acknowledged) >= 60, "the writers hardly wrote: the test proves nothing"
+        assert len(acknowledged) > round_
 
 
 def check(path: Path, acknowledged: set[str]) -> None:

@@ -15,6 +15,8 @@ import pytest
 from story.owner import Owner
 from story.recording import Model
 
+pytestmark = pytest.mark.slow
+
 NAME = "convert_numbers"
 SAY = "convert each of the numbers {} and {} into its factorial"
 MISSING = (SAY.format(5, 7), SAY.format(3, 6), SAY.format(4, 8))

@@ -9,11 +9,15 @@ from metnos.core.errors import ModelError
 from metnos.core.sections import ExecutorSettings
 from metnos.models.chat import Prompt, Reply
 from metnos.sandbox.pool import Pool
-from metnos.synt import gates, trying
+from metnos.synt import gates, mutants, trying
+from metnos.synt.agreement import Result
 from metnos.synt.draft import Check, Draft
 from metnos.synt.need import Example, Need, Way
 from metnos.synt.pipeline import Tools, Workshop
+from metnos.synt.sketch import Sketch
 from synt.sketches import Scripted, near
+
+pytestmark = pytest.mark.slow
 
 NEED = Need("Put texts into title case", Way.OWNER, name="format_text")
 SIGNATURE = {
@@ -54,9 +58,16 @@ def pool() -> Iterator[Pool]:
 Make = Callable[..., Any]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def make(pool: Pool) -> Make:
-    settings = ExecutorSettings()
+    settings, known = ExecutorSettings(), dict[str, Sequence[Result]]()
+
+    def results(sketch: Sketch) -> Sequence[Result]:
+        """What a body gives; the same one with the same cases is tried once."""
+        key = repr(sketch)
+        if key not in known:
+            known[key] = trying.results(sketch, pool, settings)
+        return known[key]
 
     def made(answers: Mapping[str, Sequence[Any]], need: Need = NEED, **parts: Any) -> Any:
         model = Scripted({**ANSWERS, **answers})
@@ -66,35 +77,55 @@ def make(pool: Pool) -> Make:
                 ask=model,
                 near=near,
                 taken=(),
-                results=lambda sketch: trying.results(sketch, pool, settings),
+                results=results,
                 examine=parts.get("examine", lambda draft: gates.examine(draft, tools)),
                 tidy=gates.formatted,
             )
         )
-        return workshop.make(need), model
+        return workshop.make(need, parts.get("progress", lambda _stage, _what: None)), model
 
     return made
 
 
-def test_a_need_becomes_a_draft_that_passed_every_gate(make: Make) -> None:
-    made, model = make({})
-    assert made.green, made
-    assert made.draft.name == "format_text"
-    assert made.rejections == 0
-    assert "text.title()" in made.draft.code
-    assert {check.gate for check in made.checks} >= {"static gate", "capabilities used", "mutation", "tests"}
-    # A wished name needs no model, and two bodies were written that agree.
-    assert [purpose for purpose, _ in model.asked] == ["signature", "tests", "description", "code", "code"]
-    assert made.usage["calls"] == 5
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last gate lets pass what comes so far: it takes longer than all the others, and has tests of its own."""
+    monkeypatch.setattr(mutants, "prove", lambda *_args: mutants.Proof(1, (), 0, (), empty_lives=False))
 
 
-def test_the_second_body_is_written_without_sight_of_the_cases(make: Make) -> None:
-    _, model = make({})
-    first, second = (prompt.messages[0].text for purpose, prompt in model.asked if purpose == "code")
-    assert "Hello World" in first
-    assert "Hello World" not in second
+Well = tuple[Any, Scripted, list[str]]
 
 
+@pytest.fixture(scope="module")
+def well(make: Make) -> Well:
+    """What is made where all goes well, with every gate there is; the model; and what was told on the way."""
+    seen: list[str] = []
+    made, model = make({}, progress=lambda stage, _what: seen.append(stage))
+    return made, model, seen
+
+
+class TestAllGoesWell:
+    def test_a_need_becomes_a_draft_that_passed_every_gate(self, well: Well) -> None:
+        made, model, _ = well
+        assert made.green, made
+        assert made.draft.name == "format_text"
+        assert made.rejections == 0
+        assert "text.title()" in made.draft.code
+        assert {check.gate for check in made.checks} >= {"static gate", "capabilities used", "mutation", "tests"}
+        # A wished name needs no model, and two bodies were written that agree.
+        assert [purpose for purpose, _ in model.asked] == ["signature", "tests", "description", "code", "code"]
+        assert made.usage["calls"] == 5
+
+    def test_the_second_body_is_written_without_sight_of_the_cases(self, well: Well) -> None:
+        first, second = (prompt.messages[0].text for purpose, prompt in well[1].asked if purpose == "code")
+        assert "Hello World" in first
+        assert "Hello World" not in second
+
+    def test_progress_names_each_stage(self, well: Well) -> None:
+        assert well[2] == ["naming", "signature", "tests", "description", "code", "gates"]
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_wrong_expectation_is_put_right_where_bodies_agree(make: Make) -> None:
     wrong = {**CASES, "cases": [*CASES["cases"][:2], {"arguments": {"text": "x y"}, "result": {"title": "XY"}}]}
     made, _ = make({"tests": [wrong]})
@@ -111,6 +142,7 @@ def test_what_was_observed_cannot_be_outvoted(make: Make) -> None:
     assert "xY" in made.abandoned
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_body_that_fails_is_written_again_with_the_reason(make: Make) -> None:
     made, model = make({"code": [BACKWARDS, LOUD, "no", "no", "no", GOOD]})
     assert made.green, made
@@ -120,6 +152,7 @@ def test_a_body_that_fails_is_written_again_with_the_reason(make: Make) -> None:
     assert "format_text('hello world') == {'title': 'Hello World'}, but it gave" in again.messages[-1].text
 
 
+@pytest.mark.usefixtures("quick")
 def test_cases_that_bodies_contradict_alike_are_worked_out_again(make: Make) -> None:
     made, model = make({"code": [*[LOUD] * 10, GOOD]})
     assert made.green, made
@@ -129,6 +162,7 @@ def test_cases_that_bodies_contradict_alike_are_worked_out_again(make: Make) -> 
     assert "HELLO WORLD" in again[1].messages[-1].text
 
 
+@pytest.mark.usefixtures("quick")
 def test_functions_that_meet_the_new_cases_are_not_written_again(make: Make) -> None:
     said = {case["arguments"]["text"] for case in CASES["cases"]}
     wrong = {
@@ -140,6 +174,7 @@ def test_functions_that_meet_the_new_cases_are_not_written_again(make: Make) -> 
     assert [purpose for purpose, _ in model.asked].count("code") == 5
 
 
+@pytest.mark.usefixtures("quick")
 def test_functions_of_an_earlier_round_still_count(make: Make) -> None:
     """Four that agree against every case are believed, however many rounds it took to write them."""
     wrong = {
@@ -155,6 +190,7 @@ def test_functions_of_an_earlier_round_still_count(make: Make) -> None:
     assert '"Bo Co"' in made.draft.tests
 
 
+@pytest.mark.usefixtures("quick")
 def test_an_answer_without_end_is_refused_like_any_other_that_is_no_good(make: Make) -> None:
     rambling = ModelError("it repeated itself without end", kind="rambling")
     made, model = make({"tests": [rambling, CASES]})
@@ -213,15 +249,3 @@ def test_a_model_that_fails_is_no_refusal(make: Make) -> None:
     workshop = Workshop(Tools(Broken({}), near, (), lambda _: (), lambda _: iter(())))
     with pytest.raises(ModelError, match="not there"):
         workshop.make(NEED)
-
-
-def test_progress_names_each_stage(pool: Pool) -> None:
-    seen: list[str] = []
-    tools = gates.Tools(pool)
-    Workshop(
-        Tools(
-            Scripted(ANSWERS), near, (), lambda sketch: trying.results(sketch, pool, ExecutorSettings()),
-            lambda draft: gates.examine(draft, tools), gates.formatted,
-        )
-    ).make(NEED, lambda stage, _: seen.append(stage))  # fmt: skip
-    assert seen == ["naming", "signature", "tests", "description", "code", "gates"]

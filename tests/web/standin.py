@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -126,6 +127,7 @@ class Api:
         self.posts: list[tuple[str, Any]] = []
         self.said: asyncio.Queue[str] = asyncio.Queue()
         self.story = list(STORY)
+        self.go_on = threading.Event()
         self._app = Starlette(routes=[
             Route("/api/events", self._events),
             Route("/api/runs/{run}/events", self._run),
@@ -155,12 +157,10 @@ class Api:
         return _stream(self._told())
 
     async def _told(self) -> AsyncIterator[str]:
-        """The story; after each question it goes on when that was answered, and ``after`` a post where one is named."""
+        """The story; after each question it goes on when that was answered. What is ``held`` waits for the test."""
         for event in self.story:
-            if after := event.get("after"):
-                while not any(path.endswith(after) for path, _ in self.posts):
-                    await asyncio.sleep(0.01)
-                await asyncio.sleep(0.3)  # the page has its answer by then
+            while event.get("held") and not self.go_on.is_set():
+                await asyncio.sleep(0.01)
             yield _data(event)
             if event["event"] == "Wanted":
                 await self.said.get()

@@ -6,11 +6,10 @@ nothing of anybody are those that the house itself is made of: its vocabulary, i
 its executors, and the words of its domain pack.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -255,16 +254,28 @@ def _secrets(app: "App") -> set[str]:
 
 def common_words(app: "App") -> frozenset[str]:
     """The words that the house is made of, also as forms of requests spell them."""
-    phrases: Counter[str] = Counter(_HOUSE.split())
+    phrases = {*_house(), *KINDS, *_of_pack(app)}
+    for executor in app.catalog.usable():
+        if executor.origin is Origin.BUILTIN:
+            phrases.update((executor.name, *executor.manifest.args.get("properties", {})))
+    return _spelt(frozenset(phrases))
+
+
+@cache
+def _house() -> frozenset[str]:
+    """What Metnos says wherever it lives."""
+    phrases = set(_HOUSE.split())
     for first, many in lexicon.load().phrases.items():
         phrases.update((first, *(piece for phrase, _ in many for piece in phrase)))
     for table in (vocabulary.load().verbs, vocabulary.load().objects, vocabulary.load().qualifiers):
         for word in table.values():
             phrases.update((word.text, *(each for many in word.synonyms.values() for each in many)))
-    for executor in app.catalog.usable():
-        if executor.origin is Origin.BUILTIN:
-            phrases.update((executor.name, *executor.manifest.args.get("properties", {})))
-    phrases.update((*KINDS, *_of_pack(app)))
+    return frozenset(phrases)
+
+
+@lru_cache(maxsize=2)  # a death asks several times, and nothing changes in between
+def _spelt(phrases: frozenset[str]) -> frozenset[str]:
+    """The words of phrases, in every form of theirs."""
     said = {word for phrase in phrases for word in words(phrase.replace("_", " "))}
     said |= {word for each in said for word in words(canonical(each, ()))}
     return frozenset(said | FUNCTION_WORDS | set(map(stem, said)))

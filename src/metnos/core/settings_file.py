@@ -4,6 +4,7 @@ Rules: what the owner wrote, comments and order included, stays as it is; a valu
 before anything is written; the file is replaced whole.
 """
 
+import re
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,10 @@ _HEADER = """\
 #   metnos config set KEY VALUE
 # An environment variable wins over this file: METNOS_STORE__BUSY_TIMEOUT_S sets store.busy_timeout_s.
 """
+# Lines of comments, one after the other. What holds three quotes may be the end of a text of many lines.
+_REMARK = r"#(?![^\r\n]*(?:'''|\"\"\"))[^\r\n]*"
+_REMARKS = re.compile(rf"^{_REMARK}(?:\r?\n{_REMARK})*", re.MULTILINE)
+_STAND_IN = re.compile(r"^#(\d+)(?=\r?$)", re.MULTILINE)
 
 
 def template() -> str:
@@ -62,7 +67,11 @@ def check_value(path: Path, name: str, text: str) -> Any:
 
 def write_value(path: Path, name: str, value: Any) -> None:
     """Set one key in the file and leave all the rest as it stands."""
-    document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    # Almost all of a file is comments, and reading them takes long: numbers stand in for them.
+    remarks: list[str] = _REMARKS.findall(text)
+    numbers = iter(range(len(remarks)))
+    document = tomlkit.parse(_REMARKS.sub(lambda _: f"#{next(numbers)}", text))
     *sections, leaf = name.split(".")
     table: MutableMapping[str, Any] = document
     for section in sections:
@@ -73,4 +82,5 @@ def write_value(path: Path, name: str, value: Any) -> None:
             raise SettingsError(f"{path}: `{section}` is not a table", fix=f"Make it one: [{'.'.join(sections)}]")
         table = inner
     table[leaf] = list(value) if isinstance(value, tuple) else value
-    files.replace(path, tomlkit.dumps(document).encode(), mode=files.PRIVATE_FILE)
+    written = _STAND_IN.sub(lambda found: remarks[int(found[1])], tomlkit.dumps(document))
+    files.replace(path, written.encode(), mode=files.PRIVATE_FILE)

@@ -40,7 +40,7 @@ from metnos.executors.trash import Trash
 from metnos.executors.undo import Undo
 from metnos.executors.verdict import Executor
 from metnos.law.audit_line import Entry
-from metnos.law.forbidden import Access
+from metnos.law.forbidden import Access, why_forbidden
 from metnos.law.need import Need, sounds_like_home
 from metnos.sandbox.pool import Pool
 from metnos.sandbox.web import Fetched
@@ -143,8 +143,14 @@ def attend(executor: Executor, pool: Pool, settings: ExecutorSettings) -> Iterat
 
 def attempt(executor: Executor, test: BirthTest, pool: Pool, settings: ExecutorSettings) -> Tried:
     """Run one test, whether it is among those of the executor or not."""
-    with tempfile.TemporaryDirectory(prefix="metnos-birth-") as folder:
+    with tempfile.TemporaryDirectory(prefix="metnos-birth-", dir=_ordinary_place()) as folder:
         return _Trial(executor, test, Path(folder).resolve(), pool, settings).run()
+
+
+def _ordinary_place() -> str | None:
+    """Where boxes are made: in no place that is out of bounds (below /dev or /run), even if that is TMPDIR."""
+    usual = Path(tempfile.gettempdir()).resolve()
+    return None if why_forbidden(usual, Access.WRITE) is None else "/var/tmp"  # noqa: S108 -- a folder of its own in it
 
 
 class _Trial:

@@ -22,6 +22,7 @@ from metnos.sandbox.zygote import Zygote
 _SIGSYS = 31
 _TRIES = 3
 _MOST_MESSAGES = 1_000_000
+_BEGIN_S, _END_S = 30.0, 20.0  # how long a busy machine may take to build walls, and to tell how a child ended
 _MOST_REACHED, _LONGEST = 16, 1000  # paths that a child says it reached for, and characters of one
 _MOST_CPU_MS = 86_400_000
 _SEEN = ("/usr/", "/lib", "/bin", "/sbin", "/etc/", "/tmp/", "/dev/", "/metnos/", "/nonexistent")  # noqa: S108
@@ -196,7 +197,7 @@ def _pack(job: Job, without: frozenset[str]) -> dict[str, Any]:
 def _converse(zygote: Zygote, channel: Channel, packed: dict[str, Any], walls: Walls, broker: Broker) -> Ended | None:
     """Talk with a child until its end; nothing if it died before it began."""
     ended = Ended()
-    deadline = time.monotonic() + walls.wall_s
+    deadline = time.monotonic() + max(walls.wall_s, _BEGIN_S)
     begun = False
     try:
         channel.send(packed, deadline)
@@ -205,6 +206,7 @@ def _converse(zygote: Zygote, channel: Channel, packed: dict[str, Any], walls: W
             try:
                 if not begun:
                     begun = _began(message)
+                    deadline = time.monotonic() + walls.wall_s  # its own time: no foreign code ran before
                 elif _heard(message, ended):
                     return ended
                 if message["op"] not in ("begun", "reached"):
@@ -246,7 +248,7 @@ def _heard(message: dict[str, Any], ended: Ended) -> bool:
 
 
 def _read_ending(channel: Channel, ended: Ended) -> None:
-    found = channel.ending(2.0)
+    found = channel.ending(_END_S)
     if found is None:
         return
     status, cpu_ms, _ = found

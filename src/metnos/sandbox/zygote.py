@@ -104,7 +104,7 @@ class Zygote:
         self._over = True
         self._line.close()
         if not self.pid:
-            self._process.kill()
+            _kill_with_children(self._process)
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, signal.SIGKILL)
@@ -170,6 +170,22 @@ class Zygote:
                 self._line.send(message)
             except OSError as error:
                 raise SandboxError("the sandbox's warm parent is gone", fix="Try again.") from error
+
+
+def _kill_with_children(process: "subprocess.Popen[bytes]") -> None:
+    """Kill bubblewrap before it said what it started: a child that is hardly begun would outlive it and wait for ever.
+
+    It is stopped first, so that it starts nothing more while its children are looked up.
+    """
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    with contextlib.suppress(OSError):
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(int(child), signal.SIGKILL)
+    process.kill()
 
 
 def _init_pid(info: IO[bytes], timeout_s: float) -> int:

@@ -257,8 +257,9 @@ class Database:
         if created:
             # Closed to others from the first byte; SQLite gives its side files the same mode.
             files.create(self.path, b"", mode=files.PRIVATE_FILE)
-        migrating.refuse_foreign(self.path, self._applied(), migrations)
-        for migration in migrations[len(self._applied()) :]:
+        applied = self._applied()
+        migrating.refuse_foreign(self.path, applied, migrations)
+        for migration in migrations[len(applied) :]:
             with self.write() as tx:
                 # Another process may have been faster while this one waited for the lock.
                 done = {name for name, _ in migrating.applied(tx.query)}

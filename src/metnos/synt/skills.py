@@ -38,6 +38,7 @@ _TEXTS = (".md", ".txt")
 _PASSAGE = 280  # characters: what recall shows of one memory is cut at 300
 _LEVELS = 6  # of headings
 _FRONT = 16 << 10  # characters of front matter
+_NESTED = 20  # lists in lists there: a map of texts is one, and YAML takes ever longer for each
 _SPEC = "https://agentskills.io/specification"
 
 Screen = Callable[[str], str]  # why a text may not be proposed as a memory; nothing if it may
@@ -174,9 +175,15 @@ def _front(text: str) -> dict[str, str]:
     """The fields of the front matter, as texts; a map or a list in it becomes one line."""
     import yaml  # type: ignore[import-untyped]  # here: only skills need it
 
+    nested = 0
     try:
-        if any(isinstance(token, yaml.AliasToken | yaml.AnchorToken | yaml.TagToken) for token in yaml.scan(text)):
-            raise UsageError(f"the front matter of {FILE} refers to itself or to types", fix="Write plain texts.")
+        for token in yaml.scan(text):
+            if isinstance(token, yaml.AliasToken | yaml.AnchorToken | yaml.TagToken):
+                raise UsageError(f"the front matter of {FILE} refers to itself or to types", fix="Write plain texts.")
+            nested += isinstance(token, yaml.FlowSequenceStartToken | yaml.FlowMappingStartToken)
+            nested -= isinstance(token, yaml.FlowSequenceEndToken | yaml.FlowMappingEndToken)
+            if nested > _NESTED:
+                raise yaml.YAMLError("lists in lists")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
         where = f" in line {mark.line + 2}" if (mark := getattr(error, "problem_mark", None)) else ""

@@ -3,24 +3,26 @@
 import contextlib
 import io
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from api.http.served import Client, Served, entered, serving
-from metnos.app import App, house
+from metnos.app import house
 from metnos.cli import main
 from metnos.core.clock import MovableClock
+from metnos.core.workspace import Workspace
 
 Terminal = Callable[..., Any]
 
 
 @pytest.fixture
-def served(equipped: App, clock: MovableClock) -> Iterator[Served]:
+def served(_template: Workspace, blank: Workspace, clock: MovableClock) -> Iterator[Served]:
     """A workspace with every built-in executor, served in this process. Its clock is the test's."""
-    equipped.close()  # only its files are needed
-    with serving(equipped.workspace, clock) as found:
+    shutil.copytree(_template.root, blank.root)
+    with serving(blank, clock) as found:
         yield found
 
 

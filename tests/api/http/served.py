@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from anyio.from_thread import start_blocking_portal
 from starlette.testclient import TestClient
 
 from metnos.api.daemon import Household
@@ -67,6 +68,14 @@ class Served:
         self.api = build(self.desk, lambda: PLACE)
         self.guard = Guard(self.api, self._pairing, lambda: PLACE, limits)
         self._slots = counter.slots
+        self._closing = contextlib.ExitStack()
+        self._portal = self._closing.enter_context(start_blocking_portal())
+
+    def visit(self) -> TestClient:
+        """Somebody nobody knows. All requests share one event loop, as with the real server."""
+        found = TestClient(self.guard, base_url=HERE, follow_redirects=False)
+        found.portal = self._portal
+        return found
 
     @property
     def app(self) -> App:
@@ -76,8 +85,10 @@ class Served:
 
     def close(self) -> None:
         self.stopping.ring()
-        assert self.runs.stop(_PATIENCE_S)
+        ended = self.runs.stop(_PATIENCE_S)
+        self._closing.close()
         self.keeper.close()
+        assert ended
 
     def _pairing(self) -> Pairing:
         return self.app.pairing
@@ -91,7 +102,7 @@ class Client:
 
     def __init__(self, served: Served, program: str = "") -> None:
         self.served = served
-        self.http = TestClient(served.guard, base_url=HERE, follow_redirects=False)
+        self.http = served.visit()
         self.program_secret = program
 
     @property
@@ -164,7 +175,7 @@ class Client:
     def program(self, level: str = "full") -> "Client":
         """A program with that level."""
         code = self.app.pairing.offer(Channel.API, Autonomy(level), 10, at_terminal())
-        answer = TestClient(self.served.guard, base_url=HERE).post("/api/pair", json={"code": code})
+        answer = self.served.visit().post("/api/pair", json={"code": code})
         assert answer.status_code == 200, answer.text
         return Client(self.served, answer.json()["secret"])
 

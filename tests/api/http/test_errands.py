@@ -29,7 +29,7 @@ def errands(logged: list[str]) -> Errands:
 
 def test_what_came_of_it_is_kept(errands: Errands) -> None:
     done = errands.begin("a walk", lambda house, _: f"back in {house}")
-    assert done.wait(10) == "back in the house"
+    assert done.wait(60) == "back in the house"
     assert errands.find("a walk") is done
     assert not done.running
     assert errands.find("another") is None
@@ -37,15 +37,15 @@ def test_what_came_of_it_is_kept(errands: Errands) -> None:
 
 def test_of_one_name_one_runs_at_a_time(errands: Errands) -> None:
     going = threading.Event()
-    first = errands.begin("a walk", lambda *_: going.wait(10))
+    first = errands.begin("a walk", lambda *_: going.wait(60))
     with pytest.raises(Changed, match="a walk is being done already"):
         errands.begin("a walk", lambda *_: None)
     assert errands.join("a walk", lambda *_: None) is first
-    assert errands.begin("a swim", lambda *_: 1).wait(10) == 1
+    assert errands.begin("a swim", lambda *_: 1).wait(60) == 1
     assert first.wait(0) is None
     going.set()
-    first.over.wait(10)
-    assert errands.join("a walk", lambda *_: 2).wait(10) == 2
+    first.over.wait(60)
+    assert errands.join("a walk", lambda *_: 2).wait(60) == 2
 
 
 def test_what_goes_wrong_is_told_to_whoever_asks(errands: Errands, logged: list[str]) -> None:
@@ -56,7 +56,7 @@ def test_what_goes_wrong_is_told_to_whoever_asks(errands: Errands, logged: list[
         raise ValueError("a secret")
 
     with pytest.raises(StoreBusy, match="somebody writes"):
-        errands.begin("a walk", busy).wait(10)
+        errands.begin("a walk", busy).wait(60)
     with pytest.raises(MetnosError, match="ValueError") as found:
         asyncio.run(errands.begin("a walk", mistaken).arrival(10))
     assert "secret" not in str(found.value) + str(logged)
@@ -66,7 +66,7 @@ def test_what_goes_wrong_is_told_to_whoever_asks(errands: Errands, logged: list[
 def test_at_the_end_all_are_asked_to_stop(errands: Errands) -> None:
     def walk(_house: object, errand: Errand) -> str:
         errand.tell("steps", 3, 10)
-        return "stopped" if errand.stopping.wait(10) else "never"
+        return "stopped" if errand.stopping.wait(60) else "never"
 
     walking = errands.begin("a walk", walk)
     assert errands.stop(10)

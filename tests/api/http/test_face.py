@@ -48,7 +48,7 @@ def _hung_up() -> Iterator[None]:
 
 def asked(face: HttpFace, head: str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n") -> socket.socket:
     """A connection over which something was sent."""
-    line = socket.create_connection(("127.0.0.1", face.place.port), timeout=10)
+    line = socket.create_connection(("127.0.0.1", face.place.port), timeout=60)
     _LINES.append(line)
     line.sendall(head.encode())
     return line

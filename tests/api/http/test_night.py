@@ -42,7 +42,7 @@ def slow(page: Client, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
         household.night = building.build(household.app)
     yield made
     made.go_on.set()
-    assert page.served.api.state.errands.stop(30)
+    assert page.served.api.state.errands.stop(60)
 
 
 def the_job(page: Client, name: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def test_a_long_job_is_followed_by_looking_again(page: Client, slow: Slow) -> No
     status, what = page.refused("POST", "/api/night/sheep/run")
     assert (status, "already" in what) == (409, True)
     slow.go_on.set()
-    page.served.api.state.errands.find("the job sheep").over.wait(30)
+    page.served.api.state.errands.find("the job sheep").over.wait(60)
     job = the_job(page, "sheep")
     assert (job["running"], job["progress"], job["outcome"]) == (False, None, "done")
     assert job["last"]["counts"] == {"sheep": 10}
@@ -91,7 +91,7 @@ def test_a_long_job_is_followed_by_looking_again(page: Client, slow: Slow) -> No
 def test_a_long_job_is_stopped(page: Client, slow: Slow) -> None:
     page.post("/api/night/sheep/run")
     page.post("/api/night/sheep/stop")
-    page.served.api.state.errands.find("the job sheep").over.wait(30)
+    page.served.api.state.errands.find("the job sheep").over.wait(60)
     assert the_job(page, "sheep")["outcome"] == "interrupted"
     assert page.refused("POST", "/api/night/sheep/stop")[0] == 409
 

@@ -62,7 +62,7 @@ def faces(opened: Any) -> Iterator[Any]:
 
 
 def dialled(face: HttpFace, lines: list[socket.socket], head: bytes) -> socket.socket:
-    line = socket.create_connection(("127.0.0.1", face.place.port), timeout=20)
+    line = socket.create_connection(("127.0.0.1", face.place.port), timeout=60)
     lines.append(line)
     line.sendall(head)
     return line
@@ -186,14 +186,14 @@ def test_a_stream_that_was_cut_tells_its_application_that_the_client_has_gone() 
     async def receive() -> Any:
         if first:
             return first.pop()
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
         return {"type": "http.disconnect"}
 
     async def run() -> None:
         one = exchange.Exchange(receive, send, exchange.Streams(), None, lambda: False)
         assert await one.run(waits, {"method": "GET"}) is None
 
-    asyncio.run(asyncio.wait_for(run(), 10))
+    asyncio.run(asyncio.wait_for(run(), 60))
     assert told == ["http.disconnect"] * 2
     assert [each.get("body") for each in sent] == [None, b""]
     assert not sent[-1]["more_body"]

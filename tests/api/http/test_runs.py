@@ -28,7 +28,7 @@ def play(*events: Event, heard: list[Answer | None] | None = None, until: thread
             if heard is not None:
                 heard.append(answer)
             if until is not None:
-                until.wait(20)
+                until.wait(60)
 
     return make
 
@@ -62,13 +62,19 @@ def test_many_listeners_hear_the_same(some: Runs) -> None:
     run = some.begin(WHO, play(Started("t"), Text("a"), OVER, until=gate))
 
     async def listen() -> list[list[str]]:
-        async def one() -> list[str]:
-            return [message["event"] async for _, message in run.follow() if message]
+        heard: list[list[str]] = [[] for _ in range(50)]
 
-        many = [asyncio.create_task(one()) for _ in range(50)]
-        await asyncio.sleep(0.05)
-        gate.set()
-        return await asyncio.gather(*many)
+        async def one(mine: list[str]) -> None:
+            async for _, message in run.follow():
+                mine.extend([message["event"]] if message else [])
+
+        many = [asyncio.create_task(one(mine)) for mine in heard]
+        async with asyncio.timeout(60):
+            while not all(heard):  # all of them are there; what comes after the first event is held back
+                await asyncio.sleep(0.001)
+            gate.set()
+            await asyncio.gather(*many)
+        return heard
 
     assert asyncio.run(listen()) == [["Started", "Text", "Answered"]] * 50
 

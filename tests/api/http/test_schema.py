@@ -26,9 +26,9 @@ from metnos.api.http.inside import WHO
 from metnos.app import learning
 from metnos.law.capability import Capability
 from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
+from suite import Repeat
 
 OWNER = Principal(Channel.WEB, "fuzzer", Autonomy.FULL)
-EXAMPLES = 12  # of each endpoint, right ones and wrong ones
 FEW = {"GET /api/doctor": 1, "POST /api/turns": 4}  # each of these takes its time
 CHECKS = [content_type_conformance, response_schema_conformance, status_code_conformance]
 UNAVAILABLE = 503  # something that it needs cannot be had: no mistake of ours
@@ -82,8 +82,8 @@ def streams(operation: APIOperation) -> bool:
     return "text/event-stream" in found.get("content", {})
 
 
-def tried(operation: APIOperation, known: Known) -> None:
-    """Send one endpoint all kinds of things."""
+def tried(operation: APIOperation, known: Known, examples: int) -> None:
+    """Send one endpoint all kinds of things, right ones and wrong ones."""
     real = next((names for prefix, names in known.items() if operation.path.startswith(prefix)), {})
     cases = operation.as_strategy(generation_mode=GenerationMode.POSITIVE) | operation.as_strategy(
         generation_mode=GenerationMode.NEGATIVE
@@ -91,7 +91,7 @@ def tried(operation: APIOperation, known: Known) -> None:
 
     @hypothesis.seed(8674)
     @hypothesis.settings(
-        max_examples=FEW.get(operation.label, EXAMPLES),
+        max_examples=min(examples, FEW.get(operation.label, examples)),
         database=None,
         deadline=None,
         phases=[hypothesis.Phase.generate],
@@ -109,8 +109,9 @@ def tried(operation: APIOperation, known: Known) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.repeated
 @pytest.mark.filterwarnings("ignore")  # of the tool itself
-def test_every_endpoint_answers_as_it_is_described(page: Client) -> None:
+def test_every_endpoint_answers_as_it_is_described(page: Client, repeat: Repeat) -> None:
     known = furnished(page)
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", signed_in(page.served.api))
     operations = [found.ok() for found in schema.get_all_operations()]
@@ -119,7 +120,7 @@ def test_every_endpoint_answers_as_it_is_described(page: Client) -> None:
     for operation in operations:
         if not streams(operation):
             try:
-                tried(operation, known)
+                tried(operation, known, len(repeat("requests to an endpoint", suite=4, soak=60)))
             except BaseException as error:  # all of them are told at once
                 wrong.append(f"{operation.label}: {type(error).__name__}: {str(error)[:1500]}")
     assert not wrong, "\n\n".join(wrong)

@@ -105,7 +105,7 @@ class Double:
             self.changed.notify_all()
         self.server.shutdown()
         self.server.server_close()
-        self.thread.join(10)
+        self.thread.join(60)
 
     # -- what people do
 

@@ -65,7 +65,7 @@ def test_the_daemon_serves_the_bot_and_logs_what_ended(
         until(lambda: any("one.txt" in text for text in double.texts))
     finally:
         daemon.stop()
-        thread.join(30)
+        thread.join(60)
     assert not thread.is_alive()
     (ended,) = [line for line in lines if '"turn ended"' in line]
     assert '"channel": "telegram"' in ended

@@ -214,7 +214,7 @@ def test_stop_cancels_at_the_next_event(paired: Chat) -> None:
     def slow(request: Request) -> Turn:
         yield Started(request.id)
         yield StepStarted(1, 1, "sleep", "")
-        go_on.wait(20)
+        go_on.wait(60)
         yield StepDone(1, "sleep", True, "", 0, 1.0)
         yield answered(request, "whole")
 

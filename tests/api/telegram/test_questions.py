@@ -63,7 +63,7 @@ def test_a_finger_that_is_quicker_than_the_network_is_heard() -> None:
     )
     thread.start()
     questions.shown(question, 5)
-    thread.join(20)
+    thread.join(60)
     assert became == [Pressed.TAKEN]
 
 

@@ -102,7 +102,7 @@ def test_a_process_that_is_killed_in_a_turn_does_not_do_it_again(paired: Chat, t
         with begun.open("a") as file:
             file.write(f"{request.text}\n")
         yield Started(request.id)
-        time.sleep(60)  # in the child, which does not live that long
+        time.sleep(600)  # in the child, which does not live that long
         yield answered(request)
 
     turns = StandIn(paired.clock, pay=pays)
@@ -111,7 +111,7 @@ def test_a_process_that_is_killed_in_a_turn_does_not_do_it_again(paired: Chat, t
     child = os.fork()
     if child == 0:
         paired.start()
-        time.sleep(60)
+        time.sleep(600)
         os._exit(1)
     try:
         paired.double.say("pay")
@@ -154,7 +154,7 @@ def test_what_goes_on_at_the_end_may_finish_and_is_told(paired: Chat) -> None:
     def slow(request: Request) -> Turn:
         yield Started(request.id)
         yield StepStarted(1, 1, "sleep", "")
-        may_end.wait(20)
+        may_end.wait(60)
         yield answered(request, "whole")
 
     paired.app.__dict__["turns"] = StandIn(paired.clock, slow=slow)

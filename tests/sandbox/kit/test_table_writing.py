@@ -4,7 +4,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.sandbox.kit import table_reading, table_writing
@@ -37,7 +37,6 @@ def tables_of(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str
 WORDS = st.text("abcdefghijklmnopqrstuvwxyzàèìòù ,;\"'", max_size=15).map(lambda text: f"w{text}w")
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables_of(WORDS), st.sampled_from(FORMATS))
 def test_words_come_back_as_they_were(tmp_path_factory: Any, rows: list[dict[str, Any]], kind: str) -> None:
     local = tmp_path_factory.getbasetemp() / f"words-{kind}"
@@ -45,7 +44,6 @@ def test_words_come_back_as_they_were(tmp_path_factory: Any, rows: list[dict[str
     assert back(local, kind) == rows
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables_of(st.integers(-(10**14), 10**14)), st.sampled_from(FORMATS))
 def test_numbers_come_back_as_they_were(tmp_path_factory: Any, rows: list[dict[str, Any]], kind: str) -> None:
     local = tmp_path_factory.getbasetemp() / f"numbers-{kind}"
@@ -56,7 +54,6 @@ def test_numbers_come_back_as_they_were(tmp_path_factory: Any, rows: list[dict[s
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables_of(ANYTHING | st.lists(ANYTHING, max_size=2)), st.sampled_from(FORMATS))
 def test_whatever_the_cells_hold_no_row_is_lost(tmp_path_factory: Any, rows: list[dict[str, Any]], kind: str) -> None:
     local = tmp_path_factory.getbasetemp() / f"anything-{kind}"

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from support import ROOT
+import processes
+from metnos.cli import main
+from metnos.core.workspace import Workspace
+from suite import Repeat
+from support import tool
+from web.browser import looks
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 SHOTS = os.environ.get("METNOS_SHOTS")
 
 
@@ -52,17 +57,19 @@ class House:
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """Metnos, with a folder to play with."""
     home = tmp_path_factory.mktemp("home")
-    subprocess.run([sys.executable, str(ROOT / "tools" / "playground.py"), str(home / "play")], check=True,
-                   capture_output=True)  # fmt: skip
+    tool("playground").make(home / "play")
+    shutil.copytree(_template.root, home / "ws")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        assert main(["--workspace", str(home / "ws"), "config", "set", "web.port", "0"]) == 0
     made = House(home, "")
-    made.metnos("init")
-    made.metnos("config", "set", "web.port", "0")
-    address = json.loads(made.metnos("open", "--json", "--no-browser"))["address"]
-    yield House(home, address)
-    made.metnos("serve", "--stop")
+    try:
+        yield House(home, json.loads(made.metnos("open", "--json", "--no-browser"))["address"])
+    finally:
+        made.metnos("serve", "--stop")
 
 
 @pytest.fixture(scope="module")
@@ -71,22 +78,31 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine; on Debian: apt install chromium")
     expect.set_options(timeout=PATIENCE_MS)
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
+        # It starts and ends helpers as it likes, and takes all of them along when it is closed.
+        patch.setattr(processes, "_SHARED", (*processes._SHARED, "chromium --type="))
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
+        try:
+            yield started
+        finally:
+            started.close()
 
 
-@pytest.fixture(scope="module")
-def cookie(house: House, browser: Browser) -> list[dict[str, object]]:
+@pytest.fixture(scope="session")
+def _kept() -> list[dict[str, object]]:
+    """What the first browser was given, for those that come later."""
+    return []
+
+
+@pytest.fixture
+def cookie(house: House, browser: Browser, _kept: list[dict[str, object]]) -> list[dict[str, object]]:
     """What a browser has that followed a link."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(house.link())
-    kept = [dict(each) for each in context.cookies()]
-    context.close()
-    assert kept, "the link signed nobody in"
-    return kept
+    if not _kept:
+        with looking(browser, house) as page:
+            page.goto(house.link())
+            _kept.extend(dict(each) for each in page.context.cookies())
+    assert _kept, "the link signed nobody in"
+    return _kept
 
 
 @contextmanager
@@ -99,8 +115,10 @@ def looking(browser: Browser, house: House, **options: object) -> Iterator[Page]
     page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    yield page
-    context.close()
+    try:
+        yield page
+    finally:
+        context.close()
     assert faults == []
 
 
@@ -120,8 +138,12 @@ def stranger(browser: Browser, house: House) -> Iterator[Page]:
 
 
 @pytest.fixture
-def inspect(page: Page) -> Callable[[str, str], None]:
-    """Looks at an address as a careful person would: `looks.whole` in both themes and both sizes."""
-    from web.browser import looks
+def views(repeat: Repeat) -> Sequence[looks.View]:
+    """The sizes and themes in which a page is looked at."""
+    return [looks.VIEWS[number] for number in repeat("views of a page", suite=2, soak=4)]
 
-    return lambda path, name: looks.whole(page, path, name, SHOTS)
+
+@pytest.fixture
+def inspect(page: Page, views: Sequence[looks.View]) -> Callable[[str, str], None]:
+    """Looks at an address as a careful person would: `looks.whole` in both themes and both sizes."""
+    return lambda path, name: looks.whole(page, path, name, SHOTS, views)

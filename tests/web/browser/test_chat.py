@@ -35,7 +35,8 @@ def page(api: Api, browser: Browser, tmp_path: Path) -> Iterator[Page]:
     with looking(browser, house, viewport=WIDE) as found:
         yield found
     server.should_exit = True
-    thread.join(10)
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 def told(page: Page, api: Api, *story: dict[str, Any]) -> Locator:
@@ -109,9 +110,12 @@ def test_a_run_is_stopped(page: Page, api: Api) -> None:
 
 
 def test_what_was_on_its_way_when_it_was_stopped_changes_nothing(page: Page, api: Api) -> None:
-    told(page, api, WANTED | {"after": "/cancel"})
-    page.get_by_role("button", name="Stop").click()
+    told(page, api, WANTED | {"held": True})
+    with page.expect_response("**/cancel") as answer:
+        page.get_by_role("button", name="Stop").click()
+    answer.value.finished()
     expect(page.locator(".doing")).to_have_text("Stopping")
+    api.go_on.set()
     expect(page.locator(".question")).to_be_visible()
     expect(page.locator(".doing")).to_have_text("Stopping")
 

@@ -1,6 +1,6 @@
 """Memory and fast paths in a real browser: a journey on a real Metnos, and each page as a careful person sees it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -33,9 +33,12 @@ def shown() -> Iterator[tuple[House, Knowing]]:
         ("/fastpaths/a1b2c3d4e5f6", "fastpath"),
     ],
 )
-def test_a_page_is_well_made(browser: Browser, shown: tuple[House, Knowing], path: str, name: str) -> None:
+@pytest.mark.repeated
+def test_a_page_is_well_made(
+    browser: Browser, shown: tuple[House, Knowing], views: Sequence[looks.View], path: str, name: str
+) -> None:
     with looking(browser, shown[0]) as page:
-        looks.whole(page, path, name, SHOTS)
+        looks.whole(page, path, name, SHOTS, views)
 
 
 def test_forgetting_shows_what_would_go_and_asks_again(browser: Browser, shown: tuple[House, Knowing]) -> None:
@@ -79,5 +82,6 @@ def test_what_is_told_is_found_and_can_be_forgotten(page: Page) -> None:
 @pytest.mark.parametrize(
     ("path", "name"), [("/mnestome", "mnestome-new"), ("/memory/tiers", "tiers"), ("/fastpaths", "fast-new")]
 )
+@pytest.mark.repeated
 def test_a_page_of_a_new_metnos_is_well_made(inspect: Inspect, path: str, name: str) -> None:
     inspect(path, name)

@@ -4,7 +4,7 @@ executors in every state, runs that failed, settings from everywhere."""
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 import uvicorn
@@ -46,7 +46,8 @@ def records() -> Iterator[tuple[Records, str]]:
     thread.start()
     yield api, f"http://127.0.0.1:{door.getsockname()[1]}"
     server.should_exit = True
-    thread.join(10)
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 @pytest.fixture
@@ -76,8 +77,9 @@ def clumsy(browser: Browser, api: Records, records: tuple[Records, str]) -> Iter
     ("/night", "night"), ("/audit", "audit"), ("/settings", "settings"), ("/settings/models", "models"),
     ("/settings/devices", "devices"), ("/settings/grants", "grants"), ("/doctor?now=1", "doctor"),
 ])  # fmt: skip
-def test_a_page_is_well_made(page: Page, path: str, name: str) -> None:
-    looks.whole(page, path, name, SHOTS)
+@pytest.mark.repeated
+def test_a_page_is_well_made(page: Page, views: Sequence[looks.View], path: str, name: str) -> None:
+    looks.whole(page, path, name, SHOTS, views)
 
 
 def test_what_one_types_narrows_the_list(page: Page) -> None:

@@ -21,6 +21,7 @@ def used(house: House) -> None:
 
 @pytest.mark.parametrize(("path", "name"), [("/", "chat"), ("/turns", "turns"), ("/inbox", "inbox"),
                                             ("/inbox?all=1", "inbox-all"), ("/undo", "undo")])  # fmt: skip
+@pytest.mark.repeated
 def test_a_page_is_well_made(inspect: Inspect, path: str, name: str) -> None:
     inspect(path, name)
 
@@ -29,6 +30,7 @@ def test_a_page_is_well_made(inspect: Inspect, path: str, name: str) -> None:
     ("path", "link", "name"),
     [("/turns", "a.title", "turn"), ("/turns", "a[href^='/?c=']", "conversation"), ("/inbox", "a.title", "question")],
 )
+@pytest.mark.repeated
 def test_what_a_list_leads_to_is_well_made(page: Page, inspect: Inspect, path: str, link: str, name: str) -> None:
     page.goto(path)
     inspect(str(page.locator(f".list {link}").first.get_attribute("href")), name)

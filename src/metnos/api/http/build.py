@@ -77,10 +77,10 @@ def build(desk: Desk, place: Callable[[], Place]) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,  # it would load scripts from elsewhere
         redoc_url=None,
+        # The routes as they are, and not `include_router`, which would make each of them again at the first request.
+        routes=[route for router in ROUTERS for route in router.routes],
     )
     api.state.desk, api.state.place, api.state.errands = desk, place, Errands(desk)
-    for router in ROUTERS:
-        api.include_router(router)
     api.add_exception_handler(MetnosError, _told)
     api.add_exception_handler(RequestValidationError, _malformed)
     api.add_exception_handler(HTTPException, _plain)

@@ -41,7 +41,7 @@ _kept: dict[tuple[tuple[str, str], ...], "Ranker"] = {}
 
 
 def rank_by_words(tools: Sequence[Tool]) -> "Ranker":
-    """A ranker without an embedder. The last few are kept: laying out the words of all tools takes a quarter of a second.
+    """Make a ranker without an embedder. The last few are kept: laying out the words of all tools takes a while.
 
     Tools are the same if their names and digests are; without a digest nothing is kept.
     """
