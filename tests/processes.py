@@ -8,7 +8,6 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,21 +56,33 @@ def reset_signals() -> None:
 
 def descendants() -> dict[int, Child]:
     """Every process below this one, by its number."""
-    if not _has_children():
-        return {}
-    everyone = {child.pid: child for child in _all_processes()}
-    own = os.getpid()
+    found: dict[int, Child] = {}
+    waiting = [os.getpid()]
+    while waiting:
+        parent = waiting.pop()
+        for pid in _children(parent):
+            if pid not in found and (child := _look(pid, parent)):
+                found[pid] = child
+                waiting.append(pid)
+    return found
 
-    def is_below(child: Child) -> bool:
-        seen = set()
-        while child.parent in everyone and child.parent not in seen:
-            if child.parent == own:
-                return True
-            seen.add(child.parent)
-            child = everyone[child.parent]
-        return child.parent == own
 
-    return {pid: each for pid, each in everyone.items() if is_below(each)}
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):  # it ended
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found += map(int, (thread / "children").read_text(encoding="ascii").split())
+    return found
+
+
+def _look(pid: int, parent: int) -> Child | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    fields = stat[stat.rindex(")") + 2 :].split()
+    return Child(pid, parent, fields[19], fields[0])
 
 
 def end_new(before: dict[int, Child], *, shared: bool = False) -> list[str]:
@@ -103,23 +114,3 @@ def _new(before: dict[int, Child], shared: bool) -> list[Child]:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(each.pid, os.WNOHANG)
     return [each for each in found if shared or not each.is_shared]
-
-
-def _has_children() -> bool:
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
-
-
-def _all_processes() -> Iterator[Child]:
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            stat = (entry / "stat").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            continue
-        fields = stat[stat.rindex(")") + 2 :].split()
-        yield Child(int(entry.name), int(fields[1]), fields[19], fields[0])

@@ -32,8 +32,8 @@ def read_lock(text: str) -> dict[str, str]:
             continue
         wanted = Requirement(line)
         if wanted.marker is None or wanted.marker.evaluate():
-            ((_, version),) = ((each.operator, each.version) for each in wanted.specifier)
-            locked[canonicalize_name(wanted.name)] = version
+            (pinned,) = wanted.specifier
+            locked[canonicalize_name(wanted.name)] = pinned.version
     return locked
 
 

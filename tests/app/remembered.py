@@ -25,7 +25,7 @@ from turn.turning import Taken, take
 class Embedder:
     """The same text always has the same vector, and with another model another one.
 
-    Of so many dimensions no two texts are alike by chance: some of them name the folder that a test runs in.
+    Of so many dimensions no two texts are alike by chance: some of them name the minute in which a file was made.
     """
 
     def __init__(self, model: str = "small") -> None:

@@ -18,6 +18,7 @@ from escape import (
     attacks_python,
 )
 from escape.world import Attack, World, open_world
+from suite import Repeat
 
 FAMILIES = (
     attacks_files, attacks_kernel, attacks_network, attacks_bombs, attacks_process, attacks_broker, attacks_python,
@@ -33,18 +34,22 @@ def world() -> Iterator[World]:
 
 
 @pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
+@pytest.mark.repeated
 @every
-def test_it_holds(world: World, attack: Attack, cold: bool) -> None:
-    _, outcome, escaped = world.attempt(attack, cold=cold)
-    assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
+def test_it_holds(world: World, attack: Attack, cold: bool, repeat: Repeat) -> None:
+    for _ in repeat(f"attacks on a {'cold' if cold else 'warm'} sandbox", suite=1, soak=8):
+        _, outcome, escaped = world.attempt(attack, cold=cold)
+        assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
 
 
+@pytest.mark.repeated
 @every
-def test_the_control_escapes(world: World, attack: Attack) -> None:
+def test_the_control_escapes(world: World, attack: Attack, repeat: Repeat) -> None:
     if attack.no_control:
         pytest.skip(attack.no_control)
-    outcome, escaped = world.control(attack)
-    assert escaped, outcome
+    for _ in repeat("attacks without the wall", suite=1, soak=4):
+        outcome, escaped = world.control(attack)
+        assert escaped, outcome
 
 
 def test_every_attack_has_its_own_name() -> None:
