@@ -25,7 +25,7 @@ Requires = Callable[[str], Sequence[str]]
 
 def read_lock(text: str) -> dict[str, str]:
     """Name and version of each package that the lock wants on this machine."""
-    locked = {}
+    locked: dict[str, str] = {}
     for line in re.sub(r"\\\n", " ", text).splitlines():
         line = line.split(" #")[0].split("--hash")[0].strip()
         if not line or line.startswith("#"):

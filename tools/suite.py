@@ -66,7 +66,7 @@ def keep_files_in_memory() -> list[str]:
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         return []
-    words = [bwrap, "--dev-bind", "/", "/", "--perms", "1777", "--tmpfs", "/tmp"]  # in a namespace of its own
+    words = [bwrap, "--dev-bind", "/", "/", "--perms", "1777", "--tmpfs", "/tmp", "--bind", str(ROOT), str(ROOT)]
     words += ["--cap-add", "ALL"] if os.geteuid() == 0 else []
     works = subprocess.run([*words, "--", "true"], capture_output=True, check=False).returncode == 0
     return [*words, "--"] if works else []
