@@ -29,6 +29,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Record(config.getoption("--results")), "record of a run")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Property tests are repeated in the soak too, with new examples."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.repeated)
+
+
 class Repeat:
     """How often to do something that is worth doing again and again: few times in the suite, many with `--soak`."""
 

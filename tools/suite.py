@@ -38,7 +38,7 @@ KINDS = {
     "check": [*LINT, ("tests", [*PYTEST, "-m", "not slow and not soak"])],
     "test": [*LINT, ("tests", [*PYTEST, "-m", "not soak"])],
     "cover": [("tests", [*PYTEST, "-m", "not soak", "--cov", "--cov-report=term-missing:skip-covered"])],
-    "soak": [("tests", [*PYTEST, "--soak", "-m", "soak or repeated"])],
+    "soak": [("tests", [*PYTEST, "--soak", "-m", "soak or repeated", "--timeout", "3600"])],
 }
 
 

@@ -4,6 +4,7 @@ What is sent comes from schemathesis, which reads the description; where an addr
 something that is really there. Streams are left out: they end when what they tell of does.
 """
 
+import traceback
 from typing import Any
 
 import hypothesis
@@ -120,7 +121,7 @@ def test_every_endpoint_answers_as_it_is_described(page: Client, repeat: Repeat)
     for operation in operations:
         if not streams(operation):
             try:
-                tried(operation, known, len(repeat("requests to an endpoint", suite=4, soak=60)))
+                tried(operation, known, len(repeat("requests to an endpoint", suite=4, soak=30)))
             except BaseException as error:  # all of them are told at once
-                wrong.append(f"{operation.label}: {type(error).__name__}: {str(error)[:1500]}")
+                wrong.append(f"{operation.label}: {''.join(traceback.format_exception(error))[-4000:]}")
     assert not wrong, "\n\n".join(wrong)
