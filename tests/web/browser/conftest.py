@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-import processes
 from metnos.cli import main
 from metnos.core.workspace import Workspace
 from suite import Repeat
@@ -78,9 +77,7 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine; on Debian: apt install chromium")
     expect.set_options(timeout=PATIENCE_MS)
-    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
-        # It starts and ends helpers as it likes, and takes all of them along when it is closed.
-        patch.setattr(processes, "_SHARED", (*processes._SHARED, "chromium --type="))
+    with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
             yield started
