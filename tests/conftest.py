@@ -55,7 +55,7 @@ def _unsynced() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_process_left() -> Iterator[None]:
     """Whatever a test starts ends with it. What had to be killed is a fault of the test."""
-    before = processes.descendants()
+    before = processes.children()
     yield
     left = processes.end_new(before)
     assert not left, f"still running after the test: {left}"

@@ -21,10 +21,9 @@ _RESET = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.S
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A process below this one. Its start time tells it from a later one of the same number."""
+    """A child of this process. Its start time tells it from a later one of the same number."""
 
     pid: int
-    parent: int
     started: str
     state: str
 
@@ -55,35 +54,31 @@ def reset_signals() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python itself has it; its children get the default
 
 
-def descendants() -> dict[int, Child]:
-    """Every process below this one, by its number."""
+def children() -> dict[int, Child]:
+    """Every child of this process, by its number.
+
+    Grandchildren need no look: they end with their parent, or become children when it is gone.
+    """
     found: dict[int, Child] = {}
-    waiting = [os.getpid()]
-    while waiting:
-        parent = waiting.pop()
-        for pid in _children(parent):
-            if pid not in found and (child := _look(pid, parent)):
+    for thread in os.listdir("/proc/self/task"):  # noqa: PTH208 -- it is read twice for each test
+        try:
+            with open(f"/proc/self/task/{thread}/children", "rb") as file:
+                pids = file.read().split()
+        except OSError:  # the thread ended
+            continue
+        for pid in map(int, pids):
+            if child := _look(pid):
                 found[pid] = child
-                waiting.append(pid)
     return found
 
 
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    with contextlib.suppress(OSError):  # it ended
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                found += map(int, (thread / "children").read_text(encoding="ascii").split())
-    return found
-
-
-def _look(pid: int, parent: int) -> Child | None:
+def _look(pid: int) -> Child | None:
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    fields = stat[stat.rindex(")") + 2 :].split()
-    return Child(pid, parent, fields[19], fields[0])
+    return Child(pid, fields[19].decode(), fields[0].decode())
 
 
 def end_new(before: dict[int, Child], *, shared: bool = False) -> list[str]:
@@ -106,12 +101,12 @@ def end_new(before: dict[int, Child], *, shared: bool = False) -> list[str]:
 def _new(before: dict[int, Child], shared: bool) -> list[Child]:
     """What runs and did not run before. What ended is taken off the list of processes, whoever started it."""
     found = []
-    for each in descendants().values():
+    for each in children().values():
         if each.pid in before and before[each.pid].started == each.started:
             continue
         if each.state not in "ZX":
             found.append(each)
-        elif each.parent == os.getpid():
+        else:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(each.pid, os.WNOHANG)
     return [each for each in found if shared or not each.is_shared]

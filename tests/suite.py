@@ -1,5 +1,6 @@
 """How the suite is run, as a pytest plugin: soak, signals, processes, the slowest tests and the record of a run."""
 
+import gc
 import json
 from collections import Counter
 from pathlib import Path
@@ -34,6 +35,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.repeated)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what stays until the end: all tests, and all that they import."""
+    gc.collect()
+    gc.freeze()
 
 
 class Repeat:

@@ -20,7 +20,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_was_left_running_is_named_and_ended() -> None:
-    before = processes.descendants()
+    before = processes.children()
     with subprocess.Popen([sys.executable, "-c", WAIT]) as child:
         (left,) = processes.end_new(before)
         assert left.startswith(f"{child.pid}: ")
@@ -29,23 +29,23 @@ def test_what_was_left_running_is_named_and_ended() -> None:
 
 
 def test_what_lost_its_parent_is_found_too() -> None:
-    before = processes.descendants()
+    before = processes.children()
     made = subprocess.run([sys.executable, "-c", ORPHAN], capture_output=True, text=True, check=True)
     (left,) = processes.end_new(before)
     assert left.startswith(f"{made.stdout.strip()}: ")
-    assert processes.descendants().keys() <= before.keys()
+    assert processes.children().keys() <= before.keys()
 
 
 def test_what_was_there_before_is_left_alone() -> None:
     with subprocess.Popen([sys.executable, "-c", WAIT]) as child:
-        assert processes.end_new(processes.descendants()) == []
+        assert processes.end_new(processes.children()) == []
         assert child.poll() is None
         child.kill()
 
 
 def test_what_ends_by_itself_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_GRACE_S", 60)
-    before = processes.descendants()
+    before = processes.children()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         assert child.stdin is not None
         child.stdin.close()
