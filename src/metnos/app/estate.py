@@ -263,7 +263,7 @@ def common_words(app: "App") -> frozenset[str]:
 
 @cache
 def _house() -> frozenset[str]:
-    """What Metnos says wherever it lives."""
+    """Collect the words of the lexicon and the vocabulary, which are the same in every workspace."""
     phrases = set(_HOUSE.split())
     for first, many in lexicon.load().phrases.items():
         phrases.update((first, *(piece for phrase, _ in many for piece in phrase)))

@@ -148,7 +148,7 @@ def attempt(executor: Executor, test: BirthTest, pool: Pool, settings: ExecutorS
 
 
 def _ordinary_place() -> str | None:
-    """Where boxes are made: in no place that is out of bounds (below /dev or /run), even if that is TMPDIR."""
+    """Choose the folder for boxes: /var/tmp if TMPDIR is a forbidden place, for instance below /dev or /run."""
     usual = Path(tempfile.gettempdir()).resolve()
     return None if why_forbidden(usual, Access.WRITE) is None else "/var/tmp"  # noqa: S108 -- a folder of its own in it
 
