@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 import processes
+from cli import warm
 from metnos import app
 from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
@@ -49,6 +50,13 @@ def _unsynced() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=_Unsynced))
+        yield
+
+
+@pytest.fixture(scope="session")
+def loaded_program() -> Iterator[None]:
+    """The program of the terminal is loaded once; see `cli.warm`."""
+    with warm.loaded():
         yield
 
 

@@ -90,12 +90,17 @@ def end_new(before: dict[int, Child], *, shared: bool = False) -> list[str]:
     while (left := _new(before, shared)) and time.monotonic() < deadline:
         time.sleep(0.01)
     commands = [f"{each.pid}: {each.command[:200]}" for each in left]
+    kill_new(before, shared=shared)
+    return commands
+
+
+def kill_new(before: dict[int, Child], *, shared: bool = False) -> None:
+    """Kill every process that was not there before, and see it gone."""
     while left := _new(before, shared):
         for each in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(each.pid, signal.SIGKILL)
         time.sleep(0.01)
-    return commands
 
 
 def _new(before: dict[int, Child], shared: bool) -> list[Child]:

@@ -1,14 +1,21 @@
-"""``python3 tools/playground.py FOLDER``: a small folder to try Metnos on, instead of one's own files.
+"""A small folder to try Metnos on, instead of one's own files.
+
+    python3 tools/playground.py FOLDER                 make it
+    python3 tools/playground.py FOLDER --serve PORT    show its web page at this port for five minutes
 
 Rules: makes a new folder and touches nothing else; what it makes is always the same. Needs nothing but Python.
 """
 
+import argparse
+import functools
+import http.server
 import os
-import sys
+import signal
 import time
 from pathlib import Path
 
 DAY_S = 86_400
+SERVED_S = 300
 CONTRACT = (
     "Rental contract",
     "The rent is 900 euros a month, due on the fifth day.",
@@ -66,7 +73,41 @@ def pdf(lines: tuple[str, ...]) -> bytes:
     return made + head + table + end
 
 
+def serve(folder: Path, port: int) -> None:
+    """Show the web page of a folder from a process of its own. It can be asked for once this returns."""
+    handler = functools.partial(_Silent, directory=str(folder / "site"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+        print(f"http://127.0.0.1:{server.server_port}/ shows its web page for five minutes.", flush=True)
+        if os.fork():
+            return
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nothing, stream)
+        signal.alarm(SERVED_S)
+        server.serve_forever()
+
+
+class _Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name that the library gives it
+        """Nobody reads it."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make a small folder to try Metnos on.")
+    parser.add_argument("folder", type=lambda text: Path(text).expanduser())
+    parser.add_argument("--serve", type=int, metavar="PORT", help="show its web page at this port for five minutes")
+    options = parser.parse_args()
+    if options.serve is None:
+        make(options.folder)
+        return
+    if not (options.folder / "site").is_dir():
+        raise SystemExit(f"{options.folder} has no web page; make it first: python3 tools/playground.py FOLDER")
+    try:
+        serve(options.folder, options.serve)
+    except (OSError, OverflowError) as error:
+        raise SystemExit(f"port {options.serve} cannot be used: {error}") from None
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        raise SystemExit("usage: python3 tools/playground.py FOLDER")
-    make(Path(sys.argv[1]).expanduser())
+    main()

@@ -12,15 +12,8 @@ from metnos.core.workspace import Workspace
 from support import Ran, Say
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _loaded() -> Iterator[None]:
-    """The program is loaded once; see `cli.warm`."""
-    with warm.loaded():
-        yield
-
-
 @pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
+def _ended(loaded_program: None) -> Iterator[None]:
     """Whatever was started ends with the test, however that ends."""
     yield
     warm.end_all()

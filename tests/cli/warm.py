@@ -35,6 +35,7 @@ _LONGEST = 1 << 18  # of a request
 # What commands load when they run, besides their own modules.
 _LATER = ("metnos.app.retiring", "metnos.app.examining", "metnos.app.servers", "metnos.executors.builtins", "numpy")
 _LINES: list[socket.socket] = []  # to the process that makes copies
+_DOORS: list[str] = []  # where a command of a shell finds it
 _ALONE = threading.Lock()
 _STARTED: "list[Started]" = []  # by this test
 
@@ -78,18 +79,24 @@ class Started:
 def loaded() -> Iterator[None]:
     """Have the program loaded as long as this lasts."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours, theirs:
-        line = [sys.executable, __file__, str(theirs.fileno())]
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, door, tempfile.TemporaryDirectory() as folder:
+        door.bind(f"{folder}/door")
+        door.listen()
+        kept = [theirs.fileno(), door.fileno()]
+        line = [sys.executable, __file__, *map(str, kept)]
         places = {"PYTHONPATH": str(TESTS), "OPENBLAS_NUM_THREADS": "1"}  # a copy has no other threads
         with subprocess.Popen(
-            line, pass_fds=[theirs.fileno()], env=os.environ | places, stdin=subprocess.DEVNULL, start_new_session=True
+            line, pass_fds=kept, env=os.environ | places, stdin=subprocess.DEVNULL, start_new_session=True
         ) as server:
             theirs.close()
             _LINES.append(ours)
+            _DOORS.append(f"{folder}/door")
             try:
                 yield
             finally:
                 _LINES.remove(ours)
+                _DOORS.clear()
                 server.kill()
 
 
@@ -138,27 +145,71 @@ def metnos(*arguments: str, stdin: str = "", **variables: str) -> Ran:
         return Ran(code, out.read().decode(), err.read().decode())
 
 
+_COMMAND = """#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+    line.connect({door!r})
+    asked = {{"arguments": sys.argv[1:], "program": "metnos.cli", "environment": dict(os.environ),
+             "folder": os.getcwd(), "on_terminal": False}}
+    socket.send_fds(line, [json.dumps(asked).encode()], [0, 1, 2])
+    sys.exit(int(line.recv(100)))
+"""
+
+
+def write_command(folder: Path) -> None:
+    """Put a `metnos` for a shell into a folder: whoever calls it gets a copy of the loaded program."""
+    (door,) = _DOORS
+    path = folder / "metnos"
+    path.write_text(_COMMAND.format(python=sys.executable, door=door), encoding="utf-8")
+    path.chmod(0o755)
+
+
 # -- the process that makes copies
 
 
-def _serve(line: socket.socket) -> None:
+def _serve(line: socket.socket, door: socket.socket) -> None:
     """Make a copy for each request."""
     while True:
-        asked, files, _, _ = socket.recv_fds(line, _LONGEST, 3)
-        if not asked:
+        ready, _, _ = select.select([line, door], [], [])
+        if door in ready:
+            _answer(door)
+        if line in ready and not _copy(line):
             return
-        reading, writing = os.pipe()
-        between = os.fork()
-        if between == 0:
-            if child := os.fork():
-                os.write(writing, str(child).encode())
-                os._exit(0)  # so that whoever asked becomes the parent of the child
-            line.close()
-            _become(json.loads(asked), files)
-        os.waitpid(between, 0)
-        line.send(os.read(reading, 100))
-        for descriptor in (reading, writing, *files):
-            os.close(descriptor)
+
+
+def _copy(line: socket.socket) -> bool:
+    """Make a copy whose parent is whoever asked; whether anyone still asks."""
+    asked, files, _, _ = socket.recv_fds(line, _LONGEST, 3)
+    if not asked:
+        return False
+    reading, writing = os.pipe()
+    between = os.fork()
+    if between == 0:
+        if child := os.fork():
+            os.write(writing, str(child).encode())
+            os._exit(0)  # so that whoever asked becomes the parent of the child
+        _become(json.loads(asked), files)
+    os.waitpid(between, 0)
+    line.send(os.read(reading, 100))
+    for descriptor in (reading, writing, *files):
+        os.close(descriptor)
+    return True
+
+
+def _answer(door: socket.socket) -> None:
+    """Make a copy for a command of a shell, which waits for its exit code."""
+    caller, _ = door.accept()
+    with caller:
+        if between := os.fork():
+            os.waitpid(between, 0)
+            return
+        if os.fork():
+            os._exit(0)
+        asked, files, _, _ = socket.recv_fds(caller, _LONGEST, 3)
+        if child := os.fork():
+            caller.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+            os._exit(0)
+        _become(json.loads(asked), files)
 
 
 def _become(asked: dict[str, Any], files: list[int]) -> NoReturn:
@@ -209,4 +260,4 @@ def _load() -> None:
 
 if __name__ == "__main__":
     _load()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    _serve(*(socket.socket(fileno=int(each)) for each in sys.argv[1:]))

@@ -22,6 +22,7 @@ def section(title: str) -> str:
     return found[2]
 
 
+@pytest.mark.usefixtures("loaded_program")
 def test_the_tour_is_real() -> None:
     tour.check(PAGE)
 

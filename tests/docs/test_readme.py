@@ -1,6 +1,7 @@
 """The README's tour, run as it stands, in a home of its own."""
 
 import re
+import socket
 
 import pytest
 
@@ -10,10 +11,14 @@ from support import ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("loaded_program")
 def test_the_tour_is_real() -> None:
-    tour.check(README, ROOT)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    tour.check(README.replace("8347", str(port)), ROOT)
 
 
+@pytest.mark.usefixtures("loaded_program")
 def test_the_tour_can_fail() -> None:
     assert re.fullmatch(tour.pattern("a … c"), "a  bbb c")
     assert not re.fullmatch(tour.pattern("a … c"), "a bbb d")

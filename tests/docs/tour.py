@@ -13,9 +13,12 @@ import secrets
 import select
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import processes
+from cli import warm
 from support import PROGRAM
 
 HOME = "/home/you"
@@ -43,15 +46,20 @@ def steps(page: str) -> list[Step]:
 
 
 def check(page: str, cwd: Path | None = None) -> None:
-    """Run every step of a page in a home of its own, or in ``cwd``; what is printed must be what is shown."""
-    with short_home() as home:
+    """Run every step of a page in a home of its own, or in ``cwd``; what is printed must be what is shown.
+
+    `metnos` is the program that `cli.warm` has loaded. What a step leaves running ends with the page.
+    """
+    before = processes.children()
+    with short_home() as home, tempfile.TemporaryDirectory() as programs, contextlib.ExitStack() as after:
+        after.callback(processes.kill_new, before)
+        warm.write_command(Path(programs))
         for first, expected in steps(page):
             if not first.startswith("$ "):
                 (home / WORKSPACE / first).write_text("\n".join(expected) + "\n", encoding="utf-8")
                 continue
-            printed = _run(
-                first[2:], home, cwd or home, [found[1] for line in expected if (found := _ANSWER.search(line))]
-            )
+            answers = [found[1] for line in expected if (found := _ANSWER.search(line))]
+            printed = _run(first[2:], home, cwd or home, answers, programs)
             seen = [line.rstrip() for line in printed.replace(str(home), HOME).splitlines()]
             assert len(seen) == len(expected), f"{first}\n{printed}"
             for line, wanted in zip(seen, expected, strict=True):
@@ -78,8 +86,8 @@ def short_home() -> Iterator[Path]:
         shutil.rmtree(home)
 
 
-def _run(command: str, home: Path, cwd: Path, answers: list[str]) -> str:
-    path = f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"
+def _run(command: str, home: Path, cwd: Path, answers: list[str], programs: str) -> str:
+    path = os.pathsep.join((programs, str(PROGRAM.parent), os.environ["PATH"]))
     env = {**os.environ, "PATH": path, "HOME": str(home), "COLUMNS": "200", "LC_ALL": "C.UTF-8", "TERM": "dumb"}
     if answers:
         return _on_a_terminal(command, env, cwd, answers)

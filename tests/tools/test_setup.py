@@ -227,7 +227,12 @@ def test_the_lock_is_installed_and_nothing_newer(checkout: Checkout, version: st
     assert checkout.installed() == LOCKED | {"delta": "1.0"}
     fetched = {path for path in checkout.index.asked if path.startswith("/files/") and "-2.0-" in path}
     assert not fetched, "something newer was looked at"
+    if version == PYTHONS[0]:  # what follows is the script's own work, the same with each pip
+        follow_the_lock(checkout, python, uv)
 
+
+def follow_the_lock(checkout: Checkout, python: str, uv: bool) -> None:
+    """Set up again, with the same lock and with others."""
     asked = len(checkout.index.asked)
     assert checkout.set_up(python, uv=uv).returncode == 0
     assert len(checkout.index.asked) == asked, "an environment that matches asks nothing"
