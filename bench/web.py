@@ -113,9 +113,9 @@ def _entered(link: str) -> str:
 def _pages(home: Home) -> list[Measure]:
     from playwright.sync_api import sync_playwright
 
-    chromium = shutil.which("chromium")
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if chromium is None:
-        raise BenchError("chromium is not there. On Debian: apt install chromium")
+        raise BenchError("chromium is not there. On Debian: apt install chromium-headless-shell")
     name, _, secret = home.cookie.partition("=")
     found = []
     with sync_playwright() as playwright:

@@ -4,7 +4,6 @@
 """
 
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,11 +16,13 @@ from hypothesis import settings as hypothesis_settings
 
 import processes
 from cli import warm
+from copying import copy_folder
 from metnos import app
 from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
+from metnos.synt import mutants
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -119,30 +120,41 @@ def _founded(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 @pytest.fixture
 def workspace(_founded: Workspace, blank: Workspace) -> Workspace:
     """Founded, without the built-in executors: they take a while, and come by themselves to whoever asks for them."""
-    shutil.copytree(_founded.root, blank.root)
+    copy_folder(_founded.root, blank.root)
     return blank
 
 
 @pytest.fixture(scope="session")
 def _template(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    """A workspace with every built-in executor, made once."""
+    """A workspace with every built-in executor and every database, made once."""
     made = Workspace(tmp_path_factory.mktemp("template") / "workspace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(made.root.parent))
         app.found(made, MovableClock(START))
+        first = app.App.open(made, MovableClock(START))
+        assert first.turns
+        first.close()
     return made
 
 
 @pytest.fixture
 def equipped(_template: Workspace, blank: Workspace, clock: MovableClock) -> app.App:
     """An open workspace with every built-in executor."""
-    shutil.copytree(_template.root, blank.root)
+    copy_folder(_template.root, blank.root)
     return app.App.open(blank, clock)
 
 
 @pytest.fixture
 def opened(workspace: Workspace, clock: MovableClock) -> app.App:
     return app.App.open(workspace, clock)
+
+
+@pytest.fixture
+def no_mutants() -> Iterator[None]:
+    """The last gate of a draft lets pass what comes so far: it takes longer than all others, and has its own tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mutants, "prove", lambda *_args: mutants.Proof(1, (), 0, (), empty_lives=False))
+        yield
 
 
 @pytest.fixture

@@ -15,7 +15,12 @@ _SET_CHILD_SUBREAPER = 36  # prctl(2)
 _GRACE_S = 10.0  # a process that was told to end may need a moment on a busy machine
 # Started once and used by several tests: a warm sandbox of a shared workspace, what a browser starts for itself, and a
 # helper of Python's own.
-_SHARED = ("metnos.sandbox.inside.zygote", "chromium --type=", "multiprocessing.resource_tracker")
+_SHARED = (
+    "metnos.sandbox.inside.zygote",
+    "chromium --type=",
+    "headless-shell --type=",
+    "multiprocessing.resource_tracker",
+)
 _RESET = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD)
 
 

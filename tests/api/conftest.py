@@ -1,10 +1,9 @@
 """A workspace as whoever served it before left it, and no desktop: nothing comes up before whoever runs the tests."""
 
-import shutil
-
 import pytest
 
 from conftest import START
+from copying import copy_folder
 from metnos.api.daemon import Household
 from metnos.app import App
 from metnos.core.clock import MovableClock
@@ -21,7 +20,7 @@ def _quiet_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
 def _template(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """With every built-in executor and all databases: what takes a while at the first start and turn is done once."""
     made = Workspace(tmp_path_factory.mktemp("served") / "workspace")
-    shutil.copytree(_template.root, made.root)
+    copy_folder(_template.root, made.root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(made.root.parent))
         household = Household(App.open(made, MovableClock(START)), lambda _: None)

@@ -1,7 +1,6 @@
 """The OpenAI-compatible endpoint, with the official client as the other side, over real HTTP."""
 
 import json
-import shutil
 import socket
 import threading
 import time
@@ -17,6 +16,7 @@ from openai import OpenAI
 
 from api.http.served import OFTEN, Served, serving
 from api.standin import until
+from copying import copy_folder
 from metnos.api.http.guard import Guard
 from metnos.api.http.guard_rules import Place
 from metnos.core.clock import MovableClock
@@ -52,7 +52,7 @@ class Slow:
 
 @pytest.fixture
 def served(_template: Workspace, blank: Workspace, clock: MovableClock) -> Iterator[Served]:
-    shutil.copytree(_template.root, blank.root)
+    copy_folder(_template.root, blank.root)
     with serving(blank, clock) as found:
         yield found
 

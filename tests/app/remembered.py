@@ -1,6 +1,5 @@
 """Workspaces that remember something, for what is done with it: made once, and copied for each test."""
 
-import shutil
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import START
+from copying import copy_folder
 from grimoire.episodes_made import embedded
 from metnos.app import App, remembering
 from metnos.core.clock import MovableClock
@@ -62,7 +62,7 @@ def answer(app: App, clock: MovableClock, times: int = 3, folder: str = ANSWERED
 def taught(template: Workspace, folder: Path) -> Workspace:
     """A workspace whose owner answered the same three times, and whose curator has seen it."""
     made = Workspace(folder / "workspace")
-    shutil.copytree(template.root, made.root)
+    copy_folder(template.root, made.root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder))
         fill(folder)
@@ -79,7 +79,7 @@ def taught(template: Workspace, folder: Path) -> Workspace:
 def copied(made: Workspace, blank: Workspace, clock: MovableClock, home: Path) -> Iterator[App]:
     """Such a workspace, for one test."""
     fill(home)
-    shutil.copytree(made.root, blank.root)
+    copy_folder(made.root, blank.root)
     app = App.open(blank, clock)
     app.__dict__["embedder"] = None  # loading one takes longer than all the rest
     yield app

@@ -1,6 +1,5 @@
 """A process that is killed at any step of a death: whoever goes on comes to the same testament, to the bit."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 
 from app.forked import KILLED, die, forked
 from conftest import START
+from copying import copy_folder
 from life.lived import live
 from metnos.app import App, dying, retiring
 from metnos.core.clock import MovableClock
@@ -52,7 +52,7 @@ def kill(workspace: Workspace, name: str, moment: str) -> None:
 def accepted(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A life whose end was accepted, and not one step of it taken."""
     made = Workspace(tmp_path_factory.mktemp("accepted") / "workspace")
-    shutil.copytree(_template.root, made.root)
+    copy_folder(_template.root, made.root)
     app = live(App.open(made, MovableClock(START)))
     retiring.thanatopsis(app).accept(Cause.OWNER, Wishes("left.testament"))
     app.close()
@@ -62,7 +62,7 @@ def accepted(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> 
 def gone_on(accepted: Workspace, folder: Path) -> Workspace:
     """A copy of it, which leaves its testament in a folder of its own."""
     copied = Workspace(folder / "workspace")
-    shutil.copytree(accepted.root, copied.root)
+    copy_folder(accepted.root, copied.root)
     app = reopened(copied)
     retiring.thanatopsis(app).move(str(folder / "left.testament"))
     app.close()

@@ -1,6 +1,5 @@
 """From the owner's words to an executor that lives, in a real workspace with a scripted model; and what stops it."""
 
-import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import START
+from copying import copy_folder
 from executors.samples import sample_files
 from metnos.app import App, introspecting, selecting
 from metnos.app.growing import Stopped
@@ -66,7 +66,7 @@ def app(model: tuple[App, Scripted]) -> App:
 def _asked(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A workspace where an executor was made and the owner is asked about it, made once: making it takes a while."""
     made = Workspace(tmp_path_factory.mktemp("asked") / "workspace")
-    shutil.copytree(_template.root, made.root)
+    copy_folder(_template.root, made.root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(made.root.parent))
         first = App.open(made, MovableClock(START))
@@ -81,7 +81,7 @@ def _asked(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Wo
 @pytest.fixture
 def asked(_asked: Workspace, blank: Workspace, clock: MovableClock) -> App:
     """A copy of it, without a model."""
-    shutil.copytree(_asked.root, blank.root)
+    copy_folder(_asked.root, blank.root)
     return reopened(App.open(blank, clock), model=False)[0]
 
 
@@ -129,6 +129,7 @@ class TestTheOwnersNeed:
         assert body["cost"].startswith("5 calls of a language model")
         assert any("audit" in line for line in body["never"])
 
+    @pytest.mark.usefixtures("no_mutants")
     def test_a_reason_is_heeded_in_another_draft(self, asked: App) -> None:
         app, chat = reopened(asked, *REVISED)
         proposal = waiting(app)
@@ -193,6 +194,7 @@ def test_what_cannot_be_made_is_abandoned_with_a_reason(equipped: App) -> None:
     assert not opened.inbox.waiting()
 
 
+@pytest.mark.usefixtures("no_mutants")
 def test_a_dry_run_keeps_asks_and_signs_nothing(app: App) -> None:
     made = app.growing.draft(NEED)
     assert made.green
@@ -201,6 +203,7 @@ def test_a_dry_run_keeps_asks_and_signs_nothing(app: App) -> None:
     assert "format_text" not in app.catalog.names()
 
 
+@pytest.mark.usefixtures("no_mutants")
 class TestStopping:
     def test_it_ends_between_two_stages_and_is_still_to_be_made(self, model: tuple[App, Scripted]) -> None:
         app, chat = model
@@ -227,6 +230,7 @@ class TestStopping:
         assert [each.state for each in app.growing.proposals.all()] == [State.COMMISSIONED]
 
 
+@pytest.mark.usefixtures("no_mutants")
 def test_a_process_killed_right_after_asking_leaves_no_dead_question(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
@@ -249,6 +253,7 @@ def sign(app: App, name: str) -> None:
     app.catalog.adopt(name, sample_files(name), "a test", Origin.OWNER)
 
 
+@pytest.mark.usefixtures("no_mutants")
 class TestNoRoom:
     def test_the_yes_is_kept_dormants_are_offered_and_it_lives_when_there_is_room(self, asked: App) -> None:
         app, _ = reopened(asked, executors__active="1")

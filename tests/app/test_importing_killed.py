@@ -1,6 +1,5 @@
 """Importing that is killed on the way, or done twice at once: nothing is lost, and nothing is asked twice."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from app import forked
 from app.bundled import agree, another, only, packed, taken, titled
 from conftest import START
+from copying import copy_folder
 from metnos.app import App
 from metnos.app.importing import Became
 from metnos.core.clock import MovableClock
@@ -37,7 +37,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def here(_template: Workspace, blank: Workspace) -> Workspace:
     """Where it is taken in."""
-    shutil.copytree(_template.root, blank.root)
+    copy_folder(_template.root, blank.root)
     return blank
 
 

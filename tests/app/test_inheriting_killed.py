@@ -1,6 +1,5 @@
 """Inheriting that is killed with -9 on the way: the same command goes on, and comes to the same end."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 
 from app import forked
 from conftest import START
+from copying import copy_folder
 from life.willed import BORN, a_signer, an_entry, of_generation, written
 from metnos.app import App, defaulting, inheriting
 from metnos.core.clock import MovableClock
@@ -56,7 +56,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def undisturbed(_template: Workspace, left: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The same agent in another place: what comes of it when nobody interrupts."""
     twin, clock = Workspace(tmp_path_factory.mktemp("twin") / "workspace"), MovableClock(START)
-    shutil.copytree(_template.root, twin.root)
+    copy_folder(_template.root, twin.root)
     inheriting.found_from(twin, left, clock=clock)
     return state(twin, clock)
 
@@ -82,7 +82,7 @@ def state(workspace: Workspace, clock: MovableClock) -> dict[str, Any]:
 
 @pytest.fixture
 def heir(_template: Workspace, blank: Workspace) -> Workspace:
-    shutil.copytree(_template.root, blank.root)
+    copy_folder(_template.root, blank.root)
     return blank
 
 

@@ -1,6 +1,5 @@
 """The memory as a whole: forgotten without a trace, out and in again, in another engine, by another embedder."""
 
-import shutil
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from app.remembered import ASKED, Embedder, answer, copied, known, quiet, taught, the_folder
 from app.turned import close, pdfs, words
 from conftest import START
+from copying import copy_folder
 from metnos.app import App, found, keeping, learning, remembering
 from metnos.core import files
 from metnos.core.clock import MovableClock
@@ -71,7 +71,7 @@ def _full(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Wor
     """Everything that holds words has held this one."""
     home = tmp_path_factory.mktemp("full")
     made = Workspace(home / "workspace")
-    shutil.copytree(_template.root, made.root)
+    copy_folder(_template.root, made.root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         fill(home, "docs", WORD)

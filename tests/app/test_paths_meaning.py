@@ -5,7 +5,6 @@ really asked, and the others are closed turns, which are learnt from in the same
 rules is made easier for it.
 """
 
-import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
@@ -17,6 +16,7 @@ from click.testing import CliRunner
 
 from app.turned import close
 from conftest import START
+from copying import copy_folder
 from metnos.app import App, learning
 from metnos.app import night as building
 from metnos.cli import Choice, why
@@ -64,7 +64,7 @@ def app(_template: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     fill(Path.home())
     (Path.home() / "docs" / "t.csv").write_text("item,amount\na,1\nb,2\n")
     made = Workspace(Path.home() / "workspace")
-    shutil.copytree(_template.root, made.root)
+    copy_folder(_template.root, made.root)
     first = App.open(made, MovableClock(START))
     first.set_setting("turn.planner", "router")
     opened = App.open(made, first.clock)

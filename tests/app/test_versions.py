@@ -182,6 +182,7 @@ def test_it_strikes_out_is_mended_as_a_new_version_without_the_old_trust_and_can
     assert kinds(app.workspace).count("executor signed") >= 4
 
 
+@pytest.mark.usefixtures("no_mutants")
 def test_a_repair_that_comes_out_the_same_is_given_up(equipped: App, clock: MovableClock) -> None:
     app, _ = reopened(equipped, SIGNATURE, CASES, PURPOSE, *[SAME] * 20, policy__autonomy="full")
     digest = live(app)
@@ -201,6 +202,7 @@ def test_a_repair_that_comes_out_the_same_is_given_up(equipped: App, clock: Mova
     assert app.catalog.look(NAME).state is State.QUARANTINE
 
 
+@pytest.mark.usefixtures("no_mutants")
 def test_forgetting_a_turn_takes_its_words_out_of_the_repair(app: App, clock: MovableClock) -> None:
     live(app)
     strike_out(app, clock)

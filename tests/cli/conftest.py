@@ -1,12 +1,12 @@
 """What tests of the terminal share: a home with a workspace, and the program without a process of its own."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cli import warm
+from copying import copy_folder
 from metnos.cli import main
 from metnos.core.workspace import Workspace
 from support import Ran, Say
@@ -23,7 +23,7 @@ def _ended(loaded_program: None) -> Iterator[None]:
 def root(_template: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The default workspace of the test's own home, with every built-in; the working directory is that home."""
     home = tmp_path / "home"
-    shutil.copytree(_template.root, home / ".local/share/metnos")
+    copy_folder(_template.root, home / ".local/share/metnos")
     monkeypatch.chdir(home)
     return home / ".local/share/metnos"
 

@@ -2,7 +2,6 @@
 next run goes on to the same end."""
 
 import json
-import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from cli.terminal import Program
+from copying import copy_folder
 from grimoire.happened import step, turn
 from metnos.app import App
 from metnos.cli import FINE, INTERRUPTED
@@ -42,7 +42,7 @@ def lived() -> list[Episode]:
 @pytest.fixture(scope="module")
 def _full(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     made = Workspace(tmp_path_factory.mktemp("full") / "workspace")
-    shutil.copytree(_template.root, made.root)
+    copy_folder(_template.root, made.root)
     app = App.open(made)
     app.set_setting("embed.kind", "none")
     app.grimoire.episodes.add(lived(), None, None)
@@ -55,7 +55,7 @@ def spaces(_full: Workspace, tmp_path: Path) -> list[Workspace]:
     """Two of the same."""
     made = [Workspace(tmp_path / name) for name in ("whole", "in parts")]
     for space in made:
-        shutil.copytree(_full.root, space.root)
+        copy_folder(_full.root, space.root)
     return made
 
 

@@ -149,6 +149,7 @@ class TestDraft:
         monkeypatch.undo()
 
 
+@pytest.mark.usefixtures("no_mutants")
 class TestAnswers:
     @pytest.fixture
     def drafted(self, start: Open) -> App:
@@ -203,6 +204,7 @@ class TestAnswers:
         assert "You said yes, and it does not live yet" in shown.output + shown.stderr
 
 
+@pytest.mark.usefixtures("no_mutants")
 class TestAVersion:
     """From a direction to a new version and back, on a terminal of eighty columns."""
 
@@ -271,6 +273,7 @@ class TestAVersion:
         assert [each["version"] for each in versions] == ["1.1.0", "1.0.0"]
 
 
+@pytest.mark.usefixtures("no_mutants")
 def test_words_of_a_model_cannot_move_the_cursor(start: Open) -> None:
     app = start(*named(*WELL))
     synt("draft", NEED)

@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from copying import copy_folder
 from metnos.core import ids
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
@@ -56,7 +56,7 @@ def owner(
 ) -> Owner:
     """Somebody who has had Metnos for an hour, and a language model for as long."""
     home = tmp_path / "home"
-    shutil.copytree(_template.root, home / ".local/share/metnos")
+    copy_folder(_template.root, home / ".local/share/metnos")
     monkeypatch.chdir(home)
     monkeypatch.setattr(desktop, "_FOLDERS", ())  # nothing comes up on the desktop of whoever runs this
     monkeypatch.setattr(ids, "secrets", SimpleNamespace(randbits=random.Random(1).getrandbits))  # one story, not many

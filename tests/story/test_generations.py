@@ -25,7 +25,6 @@ from metnos.law.principal import at_terminal
 from metnos.life import testament_file
 from metnos.life.testament import Entry, Opened
 from metnos.night import desktop
-from metnos.synt import mutants
 from support import Ran
 from synt.specimens import draft
 
@@ -139,7 +138,7 @@ class Opening:
 
 
 @pytest.fixture
-def line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Line:
+def line(no_mutants: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Line:
     clock = MovableClock(START)
     really: Callable[..., App] = App.open.__func__  # type: ignore[attr-defined]  # the function behind the class method
 
@@ -152,8 +151,6 @@ def line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     for module in (inheriting, whole):
         monkeypatch.setattr(module, "SystemClock", lambda: clock)
     monkeypatch.setattr(desktop, "_FOLDERS", ())
-    # The last gate takes longer than all the others, and has tests of its own.
-    monkeypatch.setattr(mutants, "prove", lambda *_args: mutants.Proof(1, (), 0, (), empty_lives=False))
     made = Line(tmp_path, clock, capsys)
     made.papers.mkdir(parents=True)
     for number in range(3):

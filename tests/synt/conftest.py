@@ -1,6 +1,5 @@
 """A workspace with every built-in and a furnished home, which the tests of a file share: making one takes a while."""
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from copying import copy_folder
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
@@ -35,7 +35,7 @@ def house(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Ite
     root = tmp_path_factory.mktemp("house").resolve()
     home = root / "home"
     home.mkdir()
-    shutil.copytree(_template.root, root / "workspace")
+    copy_folder(_template.root, root / "workspace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         furnish(home)

@@ -9,7 +9,7 @@ from metnos.core.errors import ModelError
 from metnos.core.sections import ExecutorSettings
 from metnos.models.chat import Prompt, Reply
 from metnos.sandbox.pool import Pool
-from metnos.synt import gates, mutants, trying
+from metnos.synt import gates, trying
 from metnos.synt.agreement import Result
 from metnos.synt.draft import Check, Draft
 from metnos.synt.need import Example, Need, Way
@@ -87,12 +87,6 @@ def make(pool: Pool) -> Make:
     return made
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last gate lets pass what comes so far: it takes longer than all the others, and has tests of its own."""
-    monkeypatch.setattr(mutants, "prove", lambda *_args: mutants.Proof(1, (), 0, (), empty_lives=False))
-
-
 Well = tuple[Any, Scripted, list[str]]
 
 
@@ -125,7 +119,7 @@ class TestAllGoesWell:
         assert well[2] == ["naming", "signature", "tests", "description", "code", "gates"]
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("no_mutants")
 def test_a_wrong_expectation_is_put_right_where_bodies_agree(make: Make) -> None:
     wrong = {**CASES, "cases": [*CASES["cases"][:2], {"arguments": {"text": "x y"}, "result": {"title": "XY"}}]}
     made, _ = make({"tests": [wrong]})
@@ -142,7 +136,7 @@ def test_what_was_observed_cannot_be_outvoted(make: Make) -> None:
     assert "xY" in made.abandoned
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("no_mutants")
 def test_a_body_that_fails_is_written_again_with_the_reason(make: Make) -> None:
     made, model = make({"code": [BACKWARDS, LOUD, "no", "no", "no", GOOD]})
     assert made.green, made
@@ -152,7 +146,7 @@ def test_a_body_that_fails_is_written_again_with_the_reason(make: Make) -> None:
     assert "format_text('hello world') == {'title': 'Hello World'}, but it gave" in again.messages[-1].text
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("no_mutants")
 def test_cases_that_bodies_contradict_alike_are_worked_out_again(make: Make) -> None:
     made, model = make({"code": [*[LOUD] * 10, GOOD]})
     assert made.green, made
@@ -162,7 +156,7 @@ def test_cases_that_bodies_contradict_alike_are_worked_out_again(make: Make) -> 
     assert "HELLO WORLD" in again[1].messages[-1].text
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("no_mutants")
 def test_functions_that_meet_the_new_cases_are_not_written_again(make: Make) -> None:
     said = {case["arguments"]["text"] for case in CASES["cases"]}
     wrong = {
@@ -174,7 +168,7 @@ def test_functions_that_meet_the_new_cases_are_not_written_again(make: Make) -> 
     assert [purpose for purpose, _ in model.asked].count("code") == 5
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("no_mutants")
 def test_functions_of_an_earlier_round_still_count(make: Make) -> None:
     """Four that agree against every case are believed, however many rounds it took to write them."""
     wrong = {
@@ -190,7 +184,7 @@ def test_functions_of_an_earlier_round_still_count(make: Make) -> None:
     assert '"Bo Co"' in made.draft.tests
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("no_mutants")
 def test_an_answer_without_end_is_refused_like_any_other_that_is_no_good(make: Make) -> None:
     rambling = ModelError("it repeated itself without end", kind="rambling")
     made, model = make({"tests": [rambling, CASES]})

@@ -1,6 +1,5 @@
 """Fast paths in tests: a home with a few files, requests that are practised, and what became of the paths."""
 
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import START
+from copying import copy_folder
 from metnos.app import App, paths
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
@@ -75,7 +75,7 @@ def practise(app: App, text: str, answers: Sequence[Answer] = (), times: int = 4
 def practised(template: Workspace, home: Path, *texts: str) -> Workspace:
     """A workspace in which fixed rules planned each of these for one folder after another: their paths are active."""
     made = Workspace(home / "workspace")
-    shutil.copytree(template.root, made.root)
+    copy_folder(template.root, made.root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         make_sure(patch)

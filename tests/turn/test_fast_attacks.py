@@ -3,12 +3,12 @@
 Whatever is planned here is talk, so that each file that goes or comes is the work of a fast path. Real executors, real
 sandbox, real stores; nothing is asked about."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from copying import copy_folder
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
@@ -176,7 +176,7 @@ def _practised(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture
 def practised(_practised: Workspace, blank: Workspace, clock: MovableClock, home: Path) -> Iterator[App]:
     """What was practised is answered by fast paths; everything else is talked about."""
-    shutil.copytree(_practised.root, blank.root)
+    copy_folder(_practised.root, blank.root)
     app, chat = reopened(App.open(blank, clock), turn__planner="model")
     chat.replies += [TALK] * 200
     learn_nothing(app)

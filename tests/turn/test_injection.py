@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from conftest import START
+from copying import copy_folder
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
@@ -82,7 +83,7 @@ def house(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Ite
     root = tmp_path_factory.mktemp("injections")
     home = root / "home"
     home.mkdir()
-    shutil.copytree(_template.root, root / "workspace")
+    copy_folder(_template.root, root / "workspace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         patch.setattr(planning, "_SHORTLIST", EVERY_TOOL)

@@ -1,11 +1,11 @@
 """Fast paths in real turns: when one answers, what happens when it cannot, and what takes its trust away."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from copying import copy_folder
 from metnos.app import App, learning, paths
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
@@ -60,7 +60,7 @@ def _practised(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture
 def full(_practised: Workspace, blank: Workspace, clock: MovableClock, home: Path) -> Iterator[App]:
     """Finding and deleting PDFs was practised; fixed rules plan, and nothing of the owner's own is asked about."""
-    shutil.copytree(_practised.root, blank.root)
+    copy_folder(_practised.root, blank.root)
     app, _ = reopened(App.open(blank, clock), model=False)
     yield app
     app.close()

@@ -3,13 +3,13 @@
 import contextlib
 import io
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from api.http.served import Client, Served, entered, serving
+from copying import copy_folder
 from metnos.app import house
 from metnos.cli import main
 from metnos.core.clock import MovableClock
@@ -21,7 +21,7 @@ Terminal = Callable[..., Any]
 @pytest.fixture
 def served(_template: Workspace, blank: Workspace, clock: MovableClock) -> Iterator[Served]:
     """A workspace with every built-in executor, served in this process. Its clock is the test's."""
-    shutil.copytree(_template.root, blank.root)
+    copy_folder(_template.root, blank.root)
     with serving(blank, clock) as found:
         yield found
 

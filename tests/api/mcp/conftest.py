@@ -1,12 +1,12 @@
 """What tests of the MCP server share: a workspace in the test's own home, with everything in it."""
 
 import contextlib
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from copying import copy_folder
 from metnos.api.mcp.mount import Mounted, mount
 from metnos.app import App
 from metnos.core.clock import SystemClock
@@ -17,7 +17,7 @@ from metnos.core.workspace import Workspace
 def house(_template: Workspace, tmp_path: Path) -> Workspace:
     """The default workspace of the test's own home."""
     home = tmp_path / "home"
-    shutil.copytree(_template.root, home / ".local/share/metnos")
+    copy_folder(_template.root, home / ".local/share/metnos")
     return Workspace(home / ".local/share/metnos")
 
 
