@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import forking
+
 PATIENCE_S = 120.0
 
 Say = Callable[[str], object]
@@ -53,13 +55,12 @@ def at_work(*works: Callable[[Say], object]) -> Iterator[list[Worker]]:
 
 def _start(work: Callable[[Say], object]) -> Worker:
     ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(ours)
-            work(lambda line: os.write(theirs, f"{line}\n".encode()))
-        finally:
-            os._exit(1)
+
+    def begin() -> None:
+        os.close(ours)
+        work(lambda line: os.write(theirs, f"{line}\n".encode()))
+
+    child = forking.start(begin)
     os.close(theirs)
     return Worker(child, ours)
 
@@ -72,12 +73,7 @@ def wait_for_a_word(*workers: Worker) -> None:
 
 def killed_after(seconds: float, act: Callable[[], object]) -> None:
     """Begin this in a process of its own that is killed after a while, wherever it is then, or when it is done."""
-    child = os.fork()
-    if child == 0:
-        try:
-            act()
-        finally:
-            os._exit(0)
+    child = forking.start(act)
     try:
         time.sleep(seconds)
     finally:

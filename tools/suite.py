@@ -91,27 +91,35 @@ def _git(*words: str) -> str:
 
 
 def run(kind: str, extra: list[str]) -> dict[str, Any]:
-    """Run the steps of one kind, and write the record after each of them."""
+    """Run the steps of one kind, and write the record before the first and after each of them."""
     before, began = describe_tree(), time.time()
     results = RECORD.with_name("tests.json")
     RECORD.parent.mkdir(exist_ok=True)
     results.unlink(missing_ok=True)
     steps: list[Step] = []
-    record: dict[str, Any] = {"kind": kind, **before, "began": round(began)}
-    for name, command in KINDS[kind]:
-        steps.append(run_step(name, [*command, "--results", str(results), *extra] if name == "tests" else command))
-        after = describe_tree()
+
+    def write() -> dict[str, Any]:
+        finished = len(steps) == len(KINDS[kind])
         tested = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
-        record |= {
-            "clean": before["clean"] and after == before,
-            "whole": not extra and len(steps) == len(KINDS[kind]),
-            "passed": all(each.code == 0 for each in steps),
+        record = {
+            "kind": kind,
+            **before,
+            "clean": before["clean"] and describe_tree() == before,
+            "whole": finished and not extra,
+            "passed": finished and all(each.code == 0 for each in steps),
+            "began": round(began),
             "seconds": round(time.time() - began, 1),
             "cpu_seconds": round(sum(each.cpu_seconds for each in steps), 1),
             "steps": [asdict(each) for each in steps],
             **tested,
         }
         RECORD.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        return record
+
+    record = write()
+    for name, command in KINDS[kind]:
+        steps.append(run_step(name, [*command, "--results", str(results), *extra] if name == "tests" else command))
+        record = write()
         if steps[-1].code:
             break
     return record

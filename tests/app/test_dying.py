@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.forked import KILLED, die, forked
+import forking
 from conftest import START
 from copying import copy_folder
+from forking import KILLED, die
 from life.lived import live
 from metnos.app import App, dying, retiring
 from metnos.core.clock import MovableClock
@@ -45,7 +46,7 @@ def retire_until(workspace: Workspace, name: str, moment: str) -> None:
 
 def kill(workspace: Workspace, name: str, moment: str) -> None:
     """Let another process retire it, which is killed on the way."""
-    assert forked(lambda: retire_until(workspace, name, moment)) == KILLED
+    assert forking.run(lambda: retire_until(workspace, name, moment)) == KILLED
 
 
 @pytest.fixture(scope="module")

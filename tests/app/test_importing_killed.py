@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app import forked
+import forking
 from app.bundled import agree, another, only, packed, taken, titled
 from conftest import START
 from copying import copy_folder
@@ -57,10 +57,10 @@ def take_in(here: Workspace, path: Path, clock: MovableClock) -> None:
 @pytest.mark.slow
 def test_killed_anywhere_it_can_simply_be_repeated(here: Workspace, path: Path, clock: MovableClock, when: str) -> None:
     def killed() -> None:
-        forked.dies(*KILLED[when])
+        forking.die_at(*KILLED[when])
         take_in(here, path, clock)
 
-    assert forked.forked(killed) == forked.KILLED
+    assert forking.run(killed) == forking.KILLED
     app = opened(here, clock)
     assert app.growing.proposals.all() == []
     assert only(taken(app, path)).became is Became.WAITS
@@ -73,8 +73,8 @@ def test_killed_anywhere_it_can_simply_be_repeated(here: Workspace, path: Path, 
 
 @pytest.mark.slow
 def test_two_processes_at_once_ask_one_question(here: Workspace, path: Path, clock: MovableClock) -> None:
-    both = [forked.started(lambda: take_in(here, path, clock)) for _ in range(2)]
-    assert [forked.ended(each) for each in both] == [0, 0]
+    both = [forking.start(lambda: take_in(here, path, clock)) for _ in range(2)]
+    assert [forking.end(each) for each in both] == [0, 0]
     app = opened(here, clock)
     (waiting,) = app.inbox.waiting()
     (proposal,) = app.growing.proposals.all()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app import forked
+import forking
 from conftest import START
 from copying import copy_folder
 from life.willed import BORN, a_signer, an_entry, of_generation, written
@@ -94,10 +94,10 @@ def test_killed_anywhere_the_same_command_goes_on(
         inheriting.found_from(heir, left, clock=clock)
 
     def killed() -> None:
-        forked.dies(*KILLED[when])
+        forking.die_at(*KILLED[when])
         inherit()
 
-    assert forked.forked(killed) == forked.KILLED
+    assert forking.run(killed) == forking.KILLED
     inherit()
     mine = state(heir, clock)
     assert mine == undisturbed

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import forking
 from app.turned import close, pdfs, words
 from executors.samples import manifest_text, write_sample
 from metnos.app import App, examine, learning
@@ -38,29 +39,13 @@ def known(app: App) -> dict[str, FastPath]:
     return {path.id: path for path in every(app)}
 
 
-def in_a_child(work: Callable[[], object]) -> int:
-    """Do it in another process; returns its number."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return child
-
-
-def ended(child: int) -> int:
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
 def test_a_turn_whose_process_was_killed_before_it_could_learn_is_learnt_from_at_the_next_start_and_once(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _ = app.turns
     with monkeypatch.context() as patch:
         patch.setattr(learning, "catch_up", lambda _: os.kill(os.getpid(), signal.SIGKILL))
-        assert ended(in_a_child(lambda: take(app, "find the PDFs in ~/docs"))) == -signal.SIGKILL
+        assert forking.run(lambda: take(app, "find the PDFs in ~/docs")) == forking.KILLED
     assert every(app) == []
     for _ in range(2):
         again = App.open(app.workspace, app.clock)
@@ -77,7 +62,7 @@ def test_a_process_that_is_killed_in_the_middle_of_learning_loses_nothing_and_co
         close(app, number, *words(f"f{number}"))
     killed = 0
     for writes in range(1, 60):
-        if ended(in_a_child(lambda: _learn_until(app, monkeypatch, writes))) == 0:  # noqa: B023 -- done before the next
+        if forking.run(lambda: _learn_until(app, monkeypatch, writes)) == 0:  # noqa: B023 -- done before the next
             break
         killed += 1
     assert killed >= 4
@@ -110,8 +95,8 @@ def _counted(really: Callable[..., object], left: list[int]) -> Callable[..., ob
 def test_two_processes_that_learn_at_once_count_each_turn_once(app: App) -> None:
     for number in range(12):
         close(app, number, *(pdfs(f"f{number}") if number % 2 else words(f"f{number}")))
-    children = [in_a_child(lambda: learning.catch_up(App.open(app.workspace, app.clock))) for _ in range(3)]
-    assert [ended(child) for child in children] == [0, 0, 0]
+    children = [forking.start(lambda: learning.catch_up(App.open(app.workspace, app.clock))) for _ in range(3)]
+    assert [forking.end(child) for child in children] == [0, 0, 0]
     learning.catch_up(app)
     assert {path.tools: path.passes for path in every(app)} == {("find_files",): 6, BOTH: 6}
 

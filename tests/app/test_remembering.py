@@ -1,14 +1,13 @@
 """A turn becomes an episode, episodes teach, and what they taught steers the next plan: with real turns, no model."""
 
-import os
 import shutil
-import signal
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+import forking
 from app.remembered import (
     ANSWERED,
     ASKED,
@@ -76,12 +75,8 @@ class TestTakingIn:
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         _ = app.turns
-        monkeypatch.setattr(Grimoire, "catch_up", lambda _: os.kill(os.getpid(), signal.SIGKILL))
-        child = os.fork()
-        if child == 0:
-            take(app, "find the PDFs in ~/docs")
-            os._exit(1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        monkeypatch.setattr(Grimoire, "catch_up", forking.die)
+        assert forking.run(lambda: take(app, "find the PDFs in ~/docs")) == forking.KILLED
         monkeypatch.undo()
         (glance,) = app.medium.newest(2)
         assert ids(app) == []

@@ -160,7 +160,7 @@ def test_nothing_of_it_is_obeyed_by_a_terminal(medium: Medium) -> None:
     assert "\x07" not in said
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=settings().max_examples // 2)
 @given(traces)
 def test_any_trace_can_be_explained(medium: Medium, made: Trace) -> None:
     medium.close(made)

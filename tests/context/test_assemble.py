@@ -37,7 +37,7 @@ def body(found: Assembled) -> str:
     return "\n".join(message.text for message in found.messages)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=settings().max_examples // 2)
 @given(BLOCKS, st.integers(1024, 5000), st.sampled_from(Phase))
 def test_it_fits_the_window_and_nothing_from_outside_is_in_the_system_prompt(
     blocks: list[Block], window: int, phase: Phase
@@ -49,7 +49,7 @@ def test_it_fits_the_window_and_nothing_from_outside_is_in_the_system_prompt(
     assert {message.role for message in found.messages} == {"user"}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=settings().max_examples // 2)
 @given(BLOCKS)
 def test_every_line_from_outside_stands_behind_a_bar(blocks: list[Block]) -> None:
     lines = body(made(*blocks)).split("\n")

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.context.compress import Part, compress, compress_parts
@@ -36,7 +36,6 @@ def short(text: str, target: int, question: str = "") -> str:
     return compress(text, target, question=question, count=estimate, model=MODEL)
 
 
-@settings(deadline=None, max_examples=40)
 @given(TEXTS, st.integers(0, 60), st.sampled_from(["", "how many kids?", "the path of the file"]))
 def test_it_meets_its_target_with_whole_pieces_of_the_text_in_their_order(
     text: str, target: int, question: str
@@ -51,7 +50,6 @@ def test_it_meets_its_target_with_whole_pieces_of_the_text_in_their_order(
     assert "".join(made.text.split()) == "".join("".join(text[start:end] for start, end in made.spans).split())
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.integers(0, 80))
 def test_several_texts_meet_one_target_together(texts: list[str], target: int) -> None:
     made = compress_parts([Part(text) for text in texts], target, count=estimate, model=MODEL)
@@ -60,7 +58,6 @@ def test_several_texts_meet_one_target_together(texts: list[str], target: int) -
     assert not joined or estimate(joined) <= target
 
 
-@settings(deadline=None, max_examples=40)
 @given(TEXTS, st.integers(0, 40))
 def test_a_count_that_is_not_even_steady_is_met_too(text: str, target: int) -> None:
     def odd(content: str) -> int:

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.context.budgets import Phase
@@ -63,7 +63,6 @@ def test_a_fresh_frame_is_due_after_so_many_calls() -> None:
     assert why == ["", "", "3 calls", "", "", "3 calls"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(BLOCKS, st.sampled_from(Phase), st.sampled_from([HEAD, "other"])), max_size=12))
 def test_between_fresh_frames_the_prefix_never_changes(calls: list[tuple[list[Stable], Phase, str]]) -> None:
     key, prefix = None, ""

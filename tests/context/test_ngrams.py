@@ -26,7 +26,7 @@ def chance(model: Ngrams, before: list[int], symbol: int) -> float:
     return list(model.chances([*before, symbol], uniform))[-1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(SYMBOLS, max_size=6), st.lists(st.integers(3, 9), min_size=1, max_size=2))
 def test_the_chances_of_all_that_may_follow_sum_to_one(sequences: list[list[int]], before: list[int]) -> None:
     model = made(*sequences)

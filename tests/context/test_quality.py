@@ -34,7 +34,6 @@ def learnt(*signals: Signal) -> Quality:
     return known
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(SIGNALS, max_size=25))
 def test_whatever_happens_factors_and_weights_stay_within_their_bounds(signals: list[Signal]) -> None:
     known = learnt(*signals)
@@ -86,7 +85,7 @@ def test_a_wrong_lesson_is_unlearnt() -> None:
     assert budget_factors(learnt(*good, *bad), Task.ANSWER)[Kind.FACTS] < 0.7
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(SIGNALS, max_size=6))
 def test_it_is_plain_data_to_whoever_keeps_it(signals: list[Signal]) -> None:
     known = learnt(*signals)

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from context.test_compress import STORY, TEXTS
@@ -47,7 +47,6 @@ def one(model: Model, tokens: int = 100_000) -> ModelSurprisal:
 # -- the guarantees of compression hold whoever scores
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     TEXTS.filter(lambda text: text.isascii() or text.encode(errors="ignore").decode() == text),
     st.integers(0, 60),

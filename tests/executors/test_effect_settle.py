@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+import forking
 from executors.boxes import Box, fast_box, make_signer
 from executors.sequences import furnish
 from metnos.core.sign import Signer
@@ -43,25 +44,22 @@ def signer(tmp_path_factory: pytest.TempPathFactory) -> Signer:
 
 def killed_at(box: Box, step: int, work: Callable[[], object]) -> bool:
     """Run in a process of its own that is killed at this step; whether it came so far."""
-    child = os.fork()
-    if child == 0:
+
+    def act() -> None:
         left = step
 
         def checkpoint(_: str) -> None:
             nonlocal left
             left -= 1
             if left < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+                forking.die()
 
-        try:
-            box.checkpoint = checkpoint
-            work()
-            os._exit(0)
-        except BaseException:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "it failed instead of being killed"
-    return os.WIFSIGNALED(status)
+        box.checkpoint = checkpoint
+        work()
+
+    ended = forking.run(act)
+    assert ended in (0, forking.KILLED), "it failed instead of being killed"
+    return ended == forking.KILLED
 
 
 def act(box: Box, scenario: Scenario) -> None:

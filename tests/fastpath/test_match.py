@@ -96,7 +96,7 @@ def test_a_form_that_was_doubled_under_one_path_changes_little() -> None:
     assert other.margin == pytest.approx(one.margin, abs=0.1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.integers(0, 1000))
 def test_the_order_of_forms_changes_nothing(seed: int) -> None:
     forms, vectors = crowd(12, 15, seed)  # more than are weighed at once

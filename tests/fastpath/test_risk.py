@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -61,7 +61,6 @@ def test_few_outcomes_show_nothing_however_good_they_are(count: int) -> None:
     assert least_margin(Outcomes(margins, right, np.ones(count), np.arange(count)), DELTA, 0.95)[1] is None
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(3, 200))
 def test_every_curve_is_finite_and_rises_with_the_margin(seed: int, count: int) -> None:
     random = np.random.default_rng(seed)

@@ -226,6 +226,7 @@ class Life(RuleBasedStateMachine):
         assert self.log.clean_passes(self.key) == self.clean
 
 
+@pytest.mark.repeated
 def test_whatever_happens_a_path_is_as_its_events_say(tmp_path: Path) -> None:
     lives = count()
 
@@ -233,4 +234,6 @@ def test_whatever_happens_a_path_is_as_its_events_say(tmp_path: Path) -> None:
         def __init__(self) -> None:
             super().__init__(tmp_path / f"{next(lives)}.sqlite")
 
-    run_state_machine_as_test(Here, settings=settings(max_examples=12, stateful_step_count=20))
+    run_state_machine_as_test(
+        Here, settings=settings(max_examples=settings().max_examples // 4, stateful_step_count=20)
+    )

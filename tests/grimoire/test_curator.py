@@ -1,9 +1,7 @@
 """The curator, with real stores: what a cycle does, what it costs, and that nothing stops it for good."""
 
 import itertools
-import os
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import forking
 from grimoire.curated import Memory, corrected, failing, knowledge, lived_through, open_memory
 from grimoire.happened import observed, turn
 from metnos.grimoire import happenings
@@ -290,26 +289,25 @@ PLACES = (  # where a cycle is killed: each is called within a transaction, or b
 
 def run_and_be_killed(folder: Path, at: int) -> bool:
     """Begin a cycle, or go on with one, in a process that is killed when it comes to a place; whether it came there."""
-    child = os.fork()
-    if child == 0:
-        try:
-            places = itertools.count(1)
 
-            def killing(really: Callable[..., Any]) -> Callable[..., Any]:
-                def called(*args: Any, **kwargs: Any) -> Any:
-                    if next(places) == at:
-                        os.kill(os.getpid(), signal.SIGKILL)
-                    return really(*args, **kwargs)
+    def work() -> None:
+        places = itertools.count(1)
 
-                return called
+        def killing(really: Callable[..., Any]) -> Callable[..., Any]:
+            def called(*args: Any, **kwargs: Any) -> Any:
+                if next(places) == at:
+                    forking.die()
+                return really(*args, **kwargs)
 
-            for owner, name in PLACES:
-                setattr(owner, name, killing(getattr(owner, name)))
-            open_memory(folder).curator().run()
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+            return called
+
+        for owner, name in PLACES:
+            setattr(owner, name, killing(getattr(owner, name)))
+        open_memory(folder).curator().run()
+
+    ended = forking.run(work)
+    assert ended in (0, forking.KILLED)
+    return ended == forking.KILLED
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """To another embedder: all of it or nothing, in the background, through a kill, and with what came meanwhile."""
 
-import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import forking
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import MovableClock
 from metnos.core.embedding import Space
@@ -257,19 +256,12 @@ def test_killed_at_any_moment_it_goes_on_and_there_is_never_a_mix(
 
         def killed(_: int) -> None:
             if next(calls) == moment:
-                os.kill(os.getpid(), signal.SIGKILL)
+                forking.die()
 
         store = open_episodes(tmp_path / "episodes", "sqlite", clock)
         reembed(tmp_path, {"episodes": OfEpisodes(store)}, Hashing(hook=killed), clock)
 
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert forking.run(work) == forking.KILLED
     store = open_episodes(tmp_path / "episodes", "sqlite", clock)
     assert store.space == Hashing(OLD, 8).space
     assert len(store.vectors_of([f"E{number:04}" for number in range(300)])) == 300
@@ -287,18 +279,14 @@ def test_killed_in_the_middle_of_the_exchange_it_is_finished_next_time(
 
     class Killed(OfEpisodes):
         def texts_of(self, ids: Sequence[str]) -> dict[str, str]:
-            os.kill(os.getpid(), signal.SIGKILL)  # the exchange has begun: it asks what is still there
+            forking.die()  # the exchange has begun: it asks what is still there
             return {}
 
-    child = os.fork()
-    if child == 0:
-        try:
-            opened = open_episodes(tmp_path / "episodes", "sqlite", clock)
-            reembed(tmp_path, {"episodes": Killed(opened)}, Hashing(), clock)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    assert os.WTERMSIG(status) == signal.SIGKILL
+    def work() -> None:
+        opened = open_episodes(tmp_path / "episodes", "sqlite", clock)
+        reembed(tmp_path, {"episodes": Killed(opened)}, Hashing(), clock)
+
+    assert forking.run(work) == forking.KILLED
     assert unfinished(tmp_path) == SWITCHING
     store, embedder = open_episodes(tmp_path / "episodes", "sqlite", clock), Hashing()
     assert store.space == Hashing(OLD, 8).space

@@ -1,5 +1,4 @@
 import dataclasses
-import os
 import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import forking
 from law.asks import ASK, FETCH, OWNER, WRITE
 from metnos.core.clock import MovableClock
 from metnos.core.errors import Refused
@@ -184,12 +184,10 @@ def test_of_many_threads_one_gets_it(mint: Mint) -> None:
 
 def test_a_child_of_this_process_cannot_use_it(mint: Mint) -> None:
     permit = minted(mint)
-    child = os.fork()
-    if child == 0:
-        try:
+
+    def use() -> None:
+        with pytest.raises(Refused):
             check(mint, permit)
-        except Refused:
-            os._exit(7)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+    assert forking.run(use) == 0
     check(mint, permit)

@@ -79,7 +79,7 @@ def test_a_summary_names_every_stream_once() -> None:
     assert summary(rows) == "**holds** in one; **refuted** in two; **not shown** in three."
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=4))
 def test_whatever_was_found_can_be_told(wrong: list[int]) -> None:
     told = lives({arm.name: wrong for arm in arms("still", SIZE)})

@@ -151,7 +151,7 @@ class TestWorth:
 
 
 class TestFolding:
-    @settings(max_examples=30)
+    @settings(max_examples=settings().max_examples // 2)
     @given(count=st.integers(1, 60), limit=st.integers(1, 12), subjects=st.integers(1, 8))
     def test_none_is_lost(self, count: int, limit: int, subjects: int) -> None:
         anti = [

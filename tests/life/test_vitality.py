@@ -333,5 +333,8 @@ def _place(workspace: Workspace) -> None:
 
 @pytest.mark.usefixtures("_place")
 @pytest.mark.slow
+@pytest.mark.repeated
 def test_a_life_is_recorded_whole() -> None:
-    run_state_machine_as_test(Machine, settings=settings(max_examples=15, stateful_step_count=25, deadline=None))
+    run_state_machine_as_test(
+        Machine, settings=settings(max_examples=settings().max_examples // 3, stateful_step_count=25)
+    )

@@ -120,7 +120,7 @@ class TestAge:
         if tick >= limit:
             assert hazard(tick, limit) == 1.0
 
-    @settings(max_examples=20)
+    @settings(max_examples=settings().max_examples // 2)
     @given(st.integers(2, 150))
     def test_surviving_every_hazard_is_the_chance_of_having_lived_so_long(self, limit: int) -> None:
         lived = 1.0

@@ -90,7 +90,7 @@ def test_a_day_is_a_local_one(hours: int) -> None:
     assert start.astimezone(timezone(timedelta(hours=hours))).hour == 0
 
 
-@settings(max_examples=12)
+@settings(max_examples=settings().max_examples // 4)
 @given(steps=st.lists(st.integers(1, 40), min_size=1, max_size=8))
 def test_one_step_over_months_is_the_same_as_many(steps: list[int], tmp_path_factory: pytest.TempPathFactory) -> None:
     from metnos.mnestome.schema import MIGRATIONS

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.core.clock import to_text
@@ -100,7 +100,6 @@ edge_values = st.tuples(st.floats(0.01, 1), st.floats(0, 300), st.sampled_from([
 graphs = st.dictionaries(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), edge_values, max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs, st.integers(1, 4))
 def test_the_heaviest_are_those_of_a_full_count(one: Database, edges: Edges, k: int) -> None:
     lay(emptied(one), edges)
@@ -132,7 +131,6 @@ def best_paths(edges: Edges, start: str, depth: int) -> dict[str, float]:
     return {name: weight for name, weight in found.items() if weight >= graph.LEAST}
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs, st.integers(0, 3))
 def test_a_walk_finds_the_best_path_to_everything(one: Database, edges: Edges, depth: int) -> None:
     lay(emptied(one), edges)

@@ -27,7 +27,7 @@ def lapping(boxes: list[Box], points: list[Point]) -> list[tuple[int, int]]:
     ]
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 2)
 @given(graphs(), st.floats(0.2, 3), st.booleans())
 def test_no_two_names_overlap_and_nothing_lies_outside(
     graph: tuple[list[Box], list[Link]], aspect: float, down: bool

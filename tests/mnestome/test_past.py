@@ -1,10 +1,10 @@
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+import forking
 from metnos.core.clock import from_text
 from metnos.mnestome import past as moving
 from metnos.mnestome.ager import Ager
@@ -75,17 +75,13 @@ def test_a_move_that_is_killed_loses_nothing_and_counts_nothing_twice(
             if at == "after the copy":
                 really(self, year, upto, rows)
             if len(copied) == 3:
-                os._exit(0)
+                forking.die()
             really(self, year, upto, rows)
 
         monkeypatch.setattr(Past, "_copy", copy)
         past.move(db, now)
 
-    child = os.fork()
-    if child == 0:
-        killed()
-        os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
+    assert forking.run(killed) == forking.KILLED
     assert {key: past.rows(db, key) for key in keys} == before
     assert past.move(db, now) > 0
     assert {key: past.rows(db, key) for key in keys} == before

@@ -83,7 +83,7 @@ def test_what_a_model_may_have_said_is_data_and_never_markup() -> None:
     assert "@script@" in names
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 3)
 @given(st.lists(st.text(min_size=1, max_size=20), min_size=1, max_size=3, unique=True))
 def test_any_text_comes_out_of_the_page_as_it_went_in(words: list[str]) -> None:
     page = Page(picture.to_html(attacked(words)))

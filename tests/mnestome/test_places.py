@@ -18,7 +18,7 @@ def apart(places: dict[str, Point], one: str, two: str) -> float:
     return math.dist(places[one], places[two])
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 2)
 @given(pairs)
 def test_everything_has_a_place_of_its_own_within_the_map(joined: list[tuple[str, str]]) -> None:
     found = placed(of(joined), joined)
@@ -27,7 +27,7 @@ def test_everything_has_a_place_of_its_own_within_the_map(joined: list[tuple[str
     assert all(math.hypot(x, y) <= 1.001 for x, y in found.values())
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 2)
 @given(pairs, st.randoms(use_true_random=False))
 def test_a_map_does_not_depend_on_the_order_in_which_it_is_told(joined: list[tuple[str, str]], order: object) -> None:
     mixed = [pair[::-1] for pair in joined] * 2

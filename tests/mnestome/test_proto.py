@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grimoire.traces import trace
@@ -197,7 +197,6 @@ class TestCatchingUp:
 moments = st.floats(0, 365).map(lambda days: START + days * DAY)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(moments, st.sampled_from(["sign_files", "count_words"])), min_size=1, max_size=12))
 def test_weights_follow_from_events_even_when_the_clock_jumps(
     tmp_path_factory: pytest.TempPathFactory, wished: list[tuple[datetime, str]]

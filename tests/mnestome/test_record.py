@@ -1,10 +1,10 @@
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+import forking
 from metnos.grimoire.trace import Passing
 from metnos.mnestome import proto, record, rows
 from metnos.mnestome.lists import history, listing
@@ -169,14 +169,9 @@ def test_processes_that_record_at_once_lose_nothing(db: Database) -> None:
 
 
 def test_a_process_killed_between_mark_and_rows_leaves_neither(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    child = os.fork()
-    if child == 0:
-        try:
-            monkeypatch.setattr(rows, "tell", lambda *_args, **_more: os._exit(9))
-            turn(db, "T1", Pass(), wishes=[Wish()])
-        finally:
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    with monkeypatch.context() as patch:
+        patch.setattr(rows, "tell", forking.die)
+        assert forking.run(lambda: turn(db, "T1", Pass(), wishes=[Wish()])) == forking.KILLED
     assert record.unapplied(db, ["T1"]) == ["T1"]
     assert everything(db) == []
     assert turn(db, "T1", Pass(), wishes=[Wish()]) is True

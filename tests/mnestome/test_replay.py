@@ -100,4 +100,4 @@ class Mnestome(RuleBasedStateMachine):
 
 
 TestMnestome = Mnestome.TestCase
-TestMnestome.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestMnestome.settings = settings(max_examples=settings().max_examples // 2, stateful_step_count=20)

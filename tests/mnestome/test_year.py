@@ -204,7 +204,7 @@ class Year(RuleBasedStateMachine):
 
 
 TestYear = Year.TestCase
-TestYear.settings = settings(max_examples=12, stateful_step_count=30, deadline=None)
+TestYear.settings = settings(max_examples=settings().max_examples // 4, stateful_step_count=30)
 
 
 def test_a_whole_year_night_by_night(tmp_path: Path) -> None:

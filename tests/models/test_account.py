@@ -1,7 +1,5 @@
 """The money of a life: never overdrawn, and what is kept for its end is there at its end."""
 
-import os
-import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -12,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import forking
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ModelError
 from metnos.models.account import Account
@@ -80,7 +79,7 @@ class TestTheReserve:
 
 
 class TestHolding:
-    @settings(max_examples=30)
+    @settings(max_examples=settings().max_examples // 2)
     @given(st.floats(0.5, 20), st.lists(st.tuples(amounts, uses, st.floats(0, 1), st.booleans()), max_size=20))
     def test_whatever_is_asked_for_the_reserve_is_there_for_the_end(
         self, tmp_path_factory: pytest.TempPathFactory, balance: float, calls: list[tuple[float, Use, float, bool]]
@@ -140,12 +139,11 @@ class TestHolding:
         assert sum(at_once([greedy, greedy, greedy])) == 10
 
     def test_a_process_that_dies_in_a_call_leaves_its_worst_case_standing(self, tmp_path: Path) -> None:
-        child = os.fork()
-        if child == 0:
-            db = Database(tmp_path / "life.db", MIGRATIONS)
-            account(db, 10.0).fund("life").hold(1.5)
-            os.kill(os.getpid(), signal.SIGKILL)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        def spend() -> None:
+            account(Database(tmp_path / "life.db", MIGRATIONS), 10.0).fund("life").hold(1.5)
+            forking.die()
+
+        assert forking.run(spend) == forking.KILLED
         db = Database(tmp_path / "life.db", MIGRATIONS)
         assert account(db, 10.0).spent() == 1.5
         db.close()

@@ -119,5 +119,5 @@ class AnyClock(RuleBasedStateMachine):
 
 
 TestAnyClock = AnyClock.TestCase
-TestAnyClock.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestAnyClock.settings = settings(stateful_step_count=25)
 assert START.tzinfo is UTC

@@ -1,4 +1,3 @@
-import os
 import sqlite3
 import stat
 import tempfile
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+import forking
 from metnos.core.errors import StoreBusy, StoreError
 from metnos.store.db import Database, Durability, Transaction
 from store.items import SCHEMA, add, names
@@ -218,17 +218,13 @@ def test_a_file_that_stays_locked_is_given_up_in_time(tmp_path: Path) -> None:
 
 def test_a_fork_gets_a_connection_of_its_own(db: Database) -> None:
     add(db, "parent")
-    child = os.fork()
-    if child == 0:
-        try:
-            with db.write() as tx:
-                tx.execute("INSERT INTO items (name) VALUES ('child')")
-            db.close()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    assert status == 0
+
+    def write() -> None:
+        with db.write() as tx:
+            tx.execute("INSERT INTO items (name) VALUES ('child')")
+        db.close()
+
+    assert forking.run(write) == 0
     add(db, "parent again")
     assert names(db) == ["parent", "child", "parent again"]
 

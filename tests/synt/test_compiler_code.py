@@ -119,7 +119,7 @@ def answers(draw: st.DrawFn, wanted: Form) -> list[Answer]:
 
 @pytest.mark.parametrize("name", FORMS)
 @given(data=st.data())
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings().max_examples // 2, suppress_health_check=[HealthCheck.too_slow])
 def test_the_code_does_what_a_turn_would_do(name: str, data: st.DataObject) -> None:
     wanted = FORMS[name]
     given_ = data.draw(st.sampled_from([{"path": "/a"}, {"path": "/a", "limit": 2}]))

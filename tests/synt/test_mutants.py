@@ -92,7 +92,7 @@ class TestMaking:
         code = "MOST = 7\nNAMES = {'a': 1, 'b': 2, 'c': 3, 'd': 4}\n\n\ndef run(args, ctx):\n    return NAMES\n"
         assert mutants(code, 50) == []
 
-    @settings(max_examples=10)
+    @settings(max_examples=settings().max_examples // 5)
     @given(st.integers(0, 40))
     def test_never_more_than_asked_for(self, most: int) -> None:
         assert len(mutants(CODE, most)) <= most

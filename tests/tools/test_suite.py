@@ -69,6 +69,22 @@ def test_the_first_step_that_fails_is_the_last(suite: ModuleType) -> None:
     assert [each["name"] for each in made["steps"]] == ["lint"]
 
 
+def test_a_run_that_is_broken_off_has_not_passed(suite: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(suite)
+    really = suite.run_step
+
+    def broken_off(name: str, command: list[str]) -> object:
+        if name == "tests":
+            raise KeyboardInterrupt
+        return really(name, command)
+
+    monkeypatch.setattr(suite, "run_step", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        suite.run("test", [])
+    left = json.loads(suite.RECORD.read_text())
+    assert (left["passed"], left["whole"], [each["name"] for each in left["steps"]]) == (False, False, ["lint"])
+
+
 def test_without_git_the_commit_is_unknown(suite: ModuleType, tmp_path: Path) -> None:
     (tmp_path / ".git").rename(tmp_path / ".gone")
     made = record(suite)

@@ -171,7 +171,7 @@ def by(weights: Mapping[str, float]) -> Weight:
 some_weights = st.dictionaries(st.sampled_from(sorted(tools())), st.floats(0, 6), max_size=12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.sampled_from(SAYINGS), some_weights)
 def test_no_weight_raises_a_score_or_loses_a_tool(text: str, weights: Mapping[str, float]) -> None:
     plain = {each.tool.name: each.score for each in ranker().rank(text)}
@@ -194,7 +194,7 @@ def test_without_experience_every_plan_is_as_it_was() -> None:
         assert routed(text, lambda _: None) == router().route(text, now=NOW, cwd=CWD)
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.sampled_from(SAYINGS), some_weights)
 def test_what_the_words_decide_is_decided_whatever_was_done_before(text: str, weights: Mapping[str, float]) -> None:
     plain, found = routed(text, None), routed(text, lambda _: by(weights))

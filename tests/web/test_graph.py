@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.web.graph import STATES, packed
@@ -33,7 +33,6 @@ def unpacked(found: dict[str, Any]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(mnests, max_size=8))
 def test_what_is_packed_is_what_was_said(given: list[dict[str, Any]]) -> None:
     every = sorted({each[end] for each in given for end in ("source", "target")})

@@ -47,7 +47,6 @@ def corners(element: ElementTree.Element) -> list[tuple[float, float]]:
     return [(float(given["x"]), float(given["y"]))] if "x" in given else []
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(series, max_size=4), ends, ends)
 def test_any_data_gives_well_formed_svg_inside_its_box(
     given: list[Series], low: float | None, high: float | None
@@ -66,7 +65,7 @@ def test_any_data_gives_well_formed_svg_inside_its_box(
                 assert -0.1 <= y <= box.height + 0.2
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(st.tuples(st.floats(0, 4e9), st.floats(0, 1)), min_size=2, max_size=30))
 def test_what_is_higher_stands_higher_and_what_is_later_stands_further_right(points: list[tuple[float, float]]) -> None:
     _, svg = drawings(str(over_time([Series("w", points)], title="w", high=1)))[0]

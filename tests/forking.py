@@ -11,7 +11,7 @@ from typing import Any
 KILLED = -signal.SIGKILL
 
 
-def started(act: Callable[[], object]) -> int:
+def start(act: Callable[[], object]) -> int:
     """Do something in another process; its number."""
     child = os.fork()
     if child == 0:
@@ -24,14 +24,14 @@ def started(act: Callable[[], object]) -> int:
     return child
 
 
-def ended(child: int) -> int:
-    """How it ended: its exit code, or the signal that killed it, below 0."""
+def end(child: int) -> int:
+    """Wait for the end of a process: its exit code, or the signal that killed it, below 0."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def forked(act: Callable[[], object]) -> int:
+def run(act: Callable[[], object]) -> int:
     """Do something in another process and wait for its end; how it ended."""
-    return ended(started(act))
+    return end(start(act))
 
 
 def die(*_: object, **__: object) -> None:
@@ -39,7 +39,7 @@ def die(*_: object, **__: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def dies(place: Any, name: str, count: int = 1) -> None:
+def die_at(place: Any, name: str, count: int = 1) -> None:
     """Let this process be killed at a call of a function, before it does anything."""
     really, calls = getattr(place, name), []
 
