@@ -21,6 +21,7 @@ from metnos import app
 from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
+from metnos.executors import perform
 from metnos.law import founding
 from metnos.synt import mutants
 
@@ -28,7 +29,8 @@ START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 # No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time,
 # so that nothing fails by luck; new ones are tried by `make soak`.
-hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
+hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, max_examples=25)
+hypothesis_settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 hypothesis_settings.register_profile("soak", deadline=None, max_examples=1000)
 
 pytest_plugins = ["suite"]
@@ -70,14 +72,29 @@ def _no_process_left() -> Iterator[None]:
     assert not left, f"still running after the test: {left}"
 
 
+@pytest.fixture(scope="session")
+def _no_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where nothing can be: below a file."""
+    nobody = tmp_path_factory.mktemp("homes") / "nobody"
+    nobody.touch()
+    return nobody / "home"
+
+
 @pytest.fixture(autouse=True)
-def _clean_environment(_no_process_left: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting of whoever runs the tests may reach them, and nothing they do may reach that home."""
+def _clean_environment(
+    _no_process_left: None, _no_home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No setting of whoever runs the tests may reach them, and nothing they do may reach that home.
+
+    A test with a folder of its own has its home there. Most tests need neither.
+    """
     for name in list(os.environ):
         if name.startswith(("METNOS_", "XDG_")):
             monkeypatch.delenv(name)
-    home = tmp_path / "home"
-    home.mkdir()
+    home = _no_home
+    if "tmp_path" in request.fixturenames:
+        home = request.getfixturevalue("tmp_path") / "home"
+        home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("METNOS_WEB__PORT", "0")  # many daemons run side by side
 
@@ -147,6 +164,19 @@ def equipped(_template: Workspace, blank: Workspace, clock: MovableClock) -> app
 @pytest.fixture
 def opened(workspace: Workspace, clock: MovableClock) -> app.App:
     return app.App.open(workspace, clock)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _warm_births(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where drafts are made all day, they share a warm sandbox; with `--soak` each has one of its own, as in life.
+
+    So it is in other folders, and in modules that say ``COLD = True``.
+    """
+    shared = request.path.parent.name in ("app", "cli", "story", "synt") and not getattr(request.module, "COLD", False)
+    with pytest.MonkeyPatch.context() as patch:
+        if shared and not request.config.getoption("--soak"):
+            patch.setattr(perform, "_is_risky", lambda _: False)
+        yield
 
 
 @pytest.fixture

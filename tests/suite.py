@@ -11,6 +11,7 @@ from hypothesis import settings as hypothesis_settings
 import processes
 
 SLOWEST = 10
+WHOLE = {"_template", "loaded_program", "browser"}  # a workspace with every built-in, the program, a real browser
 
 _repeated: Counter[str] = Counter()
 _left: list[str] = []  # processes that had to be killed when a worker ended
@@ -19,11 +20,13 @@ _left: list[str] = []  # processes that had to be killed when a worker ended
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("metnos")
     group.addoption("--soak", action="store_true", help="repeat kills, escapes and fuzzing many times more often")
+    group.addoption("--quick", action="store_true", help="no slow tests, and few examples of each property")
     group.addoption("--results", type=Path, metavar="FILE", help="write counts and durations to this JSON file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    hypothesis_settings.load_profile("soak" if config.getoption("--soak") else "suite")
+    profile = next((each for each in ("soak", "quick") if config.getoption(f"--{each}")), "suite")
+    hypothesis_settings.load_profile(profile)
     processes.reset_signals()
     processes.adopt()
     if config.getoption("--results") and not hasattr(config, "workerinput"):
@@ -31,16 +34,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Property tests are repeated in the soak too, with new examples."""
+    """Property tests are repeated in the soak too, with new examples. Whoever opens something whole is slow."""
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.repeated)
+        if WHOLE.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what stays until the end: all tests, and all that they import."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)  # tests make little that is left, and each look at it takes long
 
 
 class Repeat:

@@ -15,6 +15,7 @@ def examine(workspace: Workspace, clock: MovableClock) -> dict[str, Check]:
     return {check.name: check for check in app.examine(workspace, clock)}
 
 
+@pytest.mark.slow
 def test_a_new_workspace_is_well(workspace: Workspace, clock: MovableClock) -> None:
     found = examine(workspace, clock)
     assert list(found) == ["python", "sqlite", "settings", "sandbox", "workspace", "databases", "constitution", "audit",
@@ -47,6 +48,7 @@ def test_broken_settings_do_not_stop_the_doctor(workspace: Workspace, clock: Mov
     assert found["sandbox"].level is Level.GREEN
 
 
+@pytest.mark.slow
 def test_a_broken_audit_and_a_missing_key_are_red(workspace: Workspace, clock: MovableClock) -> None:
     log = workspace.audit / "2026-11.jsonl"
     whole = log.read_bytes()
@@ -57,6 +59,7 @@ def test_a_broken_audit_and_a_missing_key_are_red(workspace: Workspace, clock: M
     assert examine(workspace, clock)["keys"].level is Level.RED
 
 
+@pytest.mark.slow
 def test_an_act_that_never_ended_is_shown(opened: app.App, clock: MovableClock) -> None:
     opened.audit.append(Entry("some act", {"phase": "intent"}))
     found = examine(opened.workspace, clock)["audit"]
@@ -64,17 +67,20 @@ def test_an_act_that_never_ended_is_shown(opened: app.App, clock: MovableClock) 
     assert "some act" in found.found
 
 
+@pytest.mark.slow
 def test_an_edited_constitution_is_yellow_once(workspace: Workspace, clock: MovableClock) -> None:
     workspace.soul.write_text(workspace.soul.read_text() + "\n")
     assert examine(workspace, clock)["constitution"].level is Level.YELLOW
     assert examine(workspace, clock)["constitution"].level is Level.GREEN
 
 
+@pytest.mark.slow
 def test_a_clock_behind_the_audit_is_yellow(workspace: Workspace) -> None:
     found = examine(workspace, MovableClock(datetime(2026, 11, 14, tzinfo=UTC)))
     assert found["clock"].level is Level.YELLOW
 
 
+@pytest.mark.slow
 def test_little_disk_is_yellow(workspace: Workspace, clock: MovableClock) -> None:
     workspace.settings.write_text("[disk]\nwarn_free_mb = 99999999\n")
     assert examine(workspace, clock)["disk"].level is Level.YELLOW

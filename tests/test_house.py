@@ -42,6 +42,7 @@ def skeleton(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "line", "contract"),
     [

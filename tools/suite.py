@@ -1,7 +1,7 @@
 """Run the checks and the tests of this checkout, and leave a record of it in `build/suite.json`.
 
     python tools/suite.py test     linters, types, layers, sizes and every test
-    python tools/suite.py check    the same without the slow tests
+    python tools/suite.py check    the same without the slow tests, and with few examples of each property
     python tools/suite.py cover    every test, with the coverage of lines and branches
     python tools/suite.py soak     what is worth repeating, many times; real models; takes an hour or more
 
@@ -35,7 +35,7 @@ LINT = [
 PYTEST = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal"]
 KINDS = {
     "lint": LINT,
-    "check": [*LINT, ("tests", [*PYTEST, "-m", "not slow and not soak"])],
+    "check": [*LINT, ("tests", [*PYTEST, "--quick", "-m", "not slow and not soak"])],
     "test": [*LINT, ("tests", [*PYTEST, "-m", "not soak"])],
     "cover": [("tests", [*PYTEST, "-m", "not soak", "--cov", "--cov-report=term-missing:skip-covered"])],
     "soak": [("tests", [*PYTEST, "--soak", "-m", "soak or repeated", "--timeout", "3600"])],

@@ -292,6 +292,7 @@ def test_who_waits_for_an_answer_holds_no_slot(daemon: Running, turns: StandIn, 
     assert daemon.client.status()["turns"] == 0
 
 
+@pytest.mark.slow
 def test_a_slot_is_waited_for_after_the_answer_unless_the_turn_is_over() -> None:
     slots, over = Slots(1), threading.Event()
     assert slots.take(0)

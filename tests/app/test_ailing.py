@@ -31,6 +31,7 @@ def test_a_newborn_is_well(opened: App) -> None:
     assert found == "thriving: vitality 1.00 after 0 ticks"
 
 
+@pytest.mark.slow
 def test_the_doctor_asks(opened: App, clock: MovableClock) -> None:
     assert [each.level for each in examine(opened.workspace, clock) if each.name == "life"] == [Level.GREEN]
 

@@ -219,6 +219,7 @@ class TestTheGates:
         found = only(taken(here, packed(there, draft(**where))))
         assert (found.became, found.gate) == (Became.REFUSED, importing.WORDS)
 
+    @pytest.mark.slow
     def test_no_manifest_of_ours_speaks_to_the_agent(self) -> None:
         names = sorted(path.name for path in specimens.FOLDER.iterdir() if path.is_dir())
         assert len(names) > 40

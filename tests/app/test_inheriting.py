@@ -55,6 +55,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestBeginning:
+    @pytest.mark.slow
     def test_a_workspace_is_made_that_knows_whom_it_comes_from(
         self, blank: Workspace, tmp_path: Path, signer: Signer, clock: MovableClock
     ) -> None:

@@ -223,6 +223,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
             Grimoire(path)
 
 
+@pytest.mark.slow
 def test_threads_and_processes_remember_side_by_side(memory: Grimoire, tmp_path: Path) -> None:
     code = "import sys; from metnos import Grimoire; m = Grimoire(sys.argv[1], embedder=None); "
     code += "[m.remember(f'process said {n}') for n in range(10)]"
@@ -239,6 +240,7 @@ def test_threads_and_processes_remember_side_by_side(memory: Grimoire, tmp_path:
     assert len(memory) == 40
 
 
+@pytest.mark.slow
 def test_alone_it_loads_nothing_that_acts_and_needs_no_program(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ALONE, str(tmp_path / "m")],

@@ -92,6 +92,7 @@ def test_what_is_no_name_is_refused_with_what_would_be(graph: Mnestome, name: st
         graph.mnests(state="asleep")
 
 
+@pytest.mark.slow
 def test_in_a_workspace_it_is_the_workspace_s_own(opened: App, workspace: Workspace, clock: MovableClock) -> None:
     with Mnestome(workspace.root, clock=clock) as graph:
         made = graph.passing("fetch_feeds", "rank_items")

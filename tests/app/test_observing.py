@@ -267,6 +267,7 @@ def test_a_key_that_is_not_there_is_said_and_ends_nothing(
     assert receiver.bodies == []
 
 
+@pytest.mark.slow
 def test_nothing_of_it_is_loaded_while_no_endpoint_is_set() -> None:
     code = "import sys, metnos.app.observing, metnos.api.telegram.build; print([m for m in sys.modules if" \
            " m.startswith(('opentelemetry', 'telegram', 'requests'))])"  # fmt: skip

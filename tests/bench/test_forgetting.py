@@ -64,6 +64,7 @@ def test_arms_without_facts_know_all_the_newest_or_nothing(bench: ModuleType) ->
     assert guess.predict("a") == all_seen.predict("b")
 
 
+@pytest.mark.slow
 def test_the_product_learns_what_does_not_change_whether_it_forgets_or_not(bench: ModuleType, tmp_path: Path) -> None:
     right = ways(bench, "never", 0, 960)
     for keeping in (False, True):

@@ -55,6 +55,7 @@ def raw(made: tuple[Path, Any], tmp_path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+@pytest.mark.slow
 def test_every_weight_that_is_made_up_is_what_its_events_lead_to(
     made: tuple[Path, Any], db: Database, tmp_path: Path
 ) -> None:

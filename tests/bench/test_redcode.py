@@ -33,6 +33,7 @@ def test_a_snippet_becomes_a_draft_whose_looks_are_no_reason_to_refuse_it(redcod
     assert not refused & {"contract", "form"}
 
 
+@pytest.mark.slow
 def test_one_that_does_nothing_bad_ends_well_and_leaves_no_trace(redcode: ModuleType) -> None:
     with contextlib.closing(Pool(warm=0)) as pool:
         harm, ends = redcode.tried([redcode.drafted("x = 1"), redcode.drafted("open('/etc/metnos', 'w')")], pool)

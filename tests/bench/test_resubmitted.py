@@ -37,12 +37,14 @@ def tools(one: Draft) -> Iterator[Tools]:
         yield Tools(pool, known=known)
 
 
+@pytest.mark.slow
 def test_a_built_in_is_refused_for_likeness_and_nothing_else(resubmitted: ModuleType, one: Draft, tools: Tools) -> None:
     found = resubmitted.judged(one, tools)
     assert (found.refused, found.failed) == (("likeness",), ())
     assert found.unnoticed <= 100 * (1 - tools.rules.mutation.share)
 
 
+@pytest.mark.slow
 def test_one_that_fails_is_seen(resubmitted: ModuleType, one: Draft, tools: Tools) -> None:
     spoilt = dataclasses.replace(
         one, code=one.code.replace("def run(args, ctx):", "def run(args, ctx):\n    ctx.fail('x')")

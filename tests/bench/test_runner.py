@@ -53,6 +53,7 @@ def tiny(runner: ModuleType, *, limit: float) -> Any:
 # -- the command
 
 
+@pytest.mark.slow
 def test_lists_every_benchmark_with_its_purpose(runner: ModuleType) -> None:
     done = run_bench()
     assert done.returncode == 0, done.stderr

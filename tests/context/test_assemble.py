@@ -65,6 +65,7 @@ def test_every_line_from_outside_stands_behind_a_bar(blocks: list[Block]) -> Non
             assert line == ""
 
 
+@pytest.mark.slow
 def test_what_is_too_long_is_shortened_towards_the_question() -> None:
     block = Block(
         Kind.EPISODES, MEMORIES * 3, Trust.OUTSIDE, "memory", refs=tuple(f"e{n}" for n in range(3 * len(MEMORIES)))
@@ -78,6 +79,7 @@ def test_what_is_too_long_is_shortened_towards_the_question() -> None:
     assert "e36" in found.record.refs
 
 
+@pytest.mark.slow
 def test_what_one_does_not_need_goes_to_those_that_want_more() -> None:
     block = Block(Kind.EPISODES, MEMORIES, Trust.OUTSIDE, "memory")
     found = made(block)

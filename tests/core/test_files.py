@@ -42,6 +42,7 @@ def test_create_does_not_follow_a_dangling_link(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.slow
 def test_of_many_creators_one_wins(tmp_path: Path) -> None:
     path = tmp_path / "note"
     won = at_once([partial(files.create, path, b"%d" % number * 10_000) for number in range(8)])

@@ -12,6 +12,7 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sealing, "_N", 1 << 10)
 
 
+@pytest.mark.slow
 def test_only_the_passphrase_opens_it() -> None:
     """At its real cost."""
     sealed = seal(b"secret", "correct horse")

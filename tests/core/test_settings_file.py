@@ -44,6 +44,7 @@ def set_to_default(path: Path, keys: list[settings.Key]) -> None:
         settings_file.write_value(path, key.name, settings_file.check_value(path, key.name, text))
 
 
+@pytest.mark.slow
 def test_the_template_takes_values_in_its_sections(tmp_path: Path) -> None:
     """Each section by itself, since the whole file is long to read; then a few of them side by side in the whole."""
     parts = settings_file.template().split("\n[")

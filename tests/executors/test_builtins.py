@@ -173,6 +173,7 @@ def test_what_a_crash_left_unlisted_is_installed_again(shop: Shop, package: Path
     assert shop.catalog.get("find_files").usable
 
 
+@pytest.mark.slow
 def test_the_shipped_ones_are_all_sound(shop: Shop) -> None:
     report = builtins.install(shop.catalog)
     assert report.refused == {}

@@ -166,6 +166,7 @@ class TestLists:
         assert "not valid TOML" in look.problems[0]
 
 
+@pytest.mark.slow
 def test_many_readers_never_raise_a_false_alarm_while_states_change(shop: Shop) -> None:
     """A reader in another process, and a writer that goes on and off."""
     child = os.fork()

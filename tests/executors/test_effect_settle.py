@@ -80,6 +80,7 @@ def ready(box: Box) -> None:
     (box.far / "there").write_text("was there")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "scenario", "two_disks"), CASES)
 def test_killed_at_any_step_of_an_act(signer: Signer, name: str, scenario: Scenario, two_disks: bool) -> None:
     steps, happened = 0, set()

@@ -247,6 +247,7 @@ def write_many(box: Box, name: str) -> int:
     return done
 
 
+@pytest.mark.slow
 def test_processes_that_change_one_file_lose_nothing_of_each_other(box: Box) -> None:
     (box.home / "log").write_bytes(b"")
     before = box.everything()
@@ -302,6 +303,7 @@ print(sorted(kinds))
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_and_says_so() -> None:
     assert on_a_full_disk(FULL, str(ROOT / "tests"), size=3 << 20).strip() == "[('unavailable', True)]"
 

@@ -53,6 +53,7 @@ def test_what_was_switched_off_stays_so_behind_a_newer_one(db: Database, state: 
     assert (old.state, old.reason) == (state, "three faults")
 
 
+@pytest.mark.slow
 def test_only_usable_ones_that_are_not_built_in_count_as_active(db: Database) -> None:
     put(
         db,

@@ -25,6 +25,7 @@ def whole(shop: Shop, name: str = NAME) -> State:
     return found.state
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_changing(tmp_path: Path, repeat: Repeat) -> None:
     chance = random.Random(1)
@@ -43,6 +44,7 @@ def test_changing(tmp_path: Path, repeat: Repeat) -> None:
             assert shop.catalog.get(NAME).usable
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_signing(tmp_path: Path, repeat: Repeat) -> None:
     chance = random.Random(2)
@@ -58,6 +60,7 @@ def test_signing(tmp_path: Path, repeat: Repeat) -> None:
         assert shop.catalog.get(name).usable
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_installing_and_upgrading(tmp_path: Path, repeat: Repeat) -> None:
     chance = random.Random(3)

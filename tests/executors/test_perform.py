@@ -129,6 +129,7 @@ class TestHowItEnds:
         ended = stage.play(manifest(), "def run(args, ctx):\n    return {'entries': [], 'total': -5}\n")
         assert (ended.ok, ended.fault, ended.reply) == (False, True, {})
 
+    @pytest.mark.slow
     def test_not_in_time(self, stage: Stage) -> None:
         read = manifest(quotas={"wall_s": 0.3})
         ended = stage.play(read, "import time\n\ndef run(args, ctx):\n    time.sleep(20)\n")

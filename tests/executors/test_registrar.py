@@ -311,6 +311,7 @@ class TestRebuilding:
             shop.catalog.sign("read_files", "the same code")
 
 
+@pytest.mark.slow
 def test_two_processes_changing_at_once_take_turns(tmp_path: Path) -> None:
     shop = open_shop(tmp_path, SystemClock())
     adopt(shop)
@@ -335,6 +336,7 @@ def test_two_processes_changing_at_once_take_turns(tmp_path: Path) -> None:
     assert shop.audit.unfinished() == []
 
 
+@pytest.mark.slow
 def test_two_processes_adopting_at_once_leave_one_of_the_two(tmp_path: Path) -> None:
     shop = open_shop(tmp_path, SystemClock())
     write_sample(shop.folder)

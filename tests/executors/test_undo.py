@@ -209,6 +209,7 @@ def test_forbidden_since_then(box: Box) -> None:
     assert "out of bounds" in refused(box.undo.undo)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redo", [False, True])
 def test_a_failure_on_the_way_puts_everything_back(signer: Signer, redo: bool) -> None:
     step = 0

@@ -45,6 +45,7 @@ def known(seen: tuple[list[Form], Vectors]) -> Calibration:
     return calibrate(*seen, rules=RULES)
 
 
+@pytest.mark.slow
 def test_what_was_seen_is_enough_to_answer_much_of_what_comes_with_few_mistakes(
     seen: tuple[list[Form], Vectors], known: Calibration
 ) -> None:
@@ -75,6 +76,7 @@ def test_the_bound_holds_for_streams_in_which_new_kinds_keep_coming(kinds: int, 
     assert wrong <= 0.01 * hits
 
 
+@pytest.mark.slow
 def test_neither_order_nor_chance_changes_what_is_learnt(seen: tuple[list[Form], Vectors], known: Calibration) -> None:
     forms, vectors = seen
     order = np.random.default_rng(5).permutation(len(forms))
@@ -146,6 +148,7 @@ def test_requests_that_nothing_tells_apart_are_never_answered() -> None:
     assert found.threshold is None
 
 
+@pytest.mark.slow
 def test_the_more_of_what_comes_is_new_the_fewer_answers(seen: tuple[list[Form], Vectors], known: Calibration) -> None:
     forms, vectors = seen
     alone = [Form(f"other {each}", f"other {each}", f"something else {each}") for each in range(len(forms))]

@@ -197,6 +197,7 @@ def test_processes_that_record_at_once_lose_nothing(log: Log) -> None:
     assert len(log.events(path.id)) == 15
 
 
+@pytest.mark.slow
 def test_ten_thousand_paths_are_read_whole(log: Log) -> None:
     one = passed("T0")
     log.record(one)

@@ -118,6 +118,7 @@ def test_a_form_left_out_is_predicted_by_the_others_and_never_by_itself() -> Non
         assert strangers.path != form.path
 
 
+@pytest.mark.slow
 def test_among_many_forms_the_nearest_path_is_found_as_among_few() -> None:
     forms, vectors = crowd(3000, 2, spread=0.3)
     near = Neighbours(forms, vectors)

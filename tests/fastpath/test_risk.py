@@ -28,6 +28,7 @@ def true_share(shape: str, threshold: float) -> float:
     return float(1 - RIGHT[shape](margins[margins >= threshold]).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", list(RIGHT))
 def test_the_share_of_wrong_answers_stays_below_the_bound_in_nineteen_streams_of_twenty(shape: str) -> None:
     random = np.random.default_rng(7)

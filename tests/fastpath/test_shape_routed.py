@@ -64,6 +64,7 @@ def test_a_request_with_other_particulars_gets_what_the_router_would_plan(seen: 
     assert fill(shape.shape, observed, heard_there(asked), known.form) == tuple(args for _, args in wanted)
 
 
+@pytest.mark.slow
 def test_nearly_every_plan_of_the_router_is_learnt_and_gives_itself_again() -> None:
     learnable = 0
     plans = [(route["say"], routing.calls(routing.route(route["say"]))) for route in routing.table()[::6]]

@@ -97,6 +97,7 @@ def test_slots_are_where_they_say_and_never_overlap(text: str) -> None:
     assert "  " not in without(text, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

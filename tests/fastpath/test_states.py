@@ -226,6 +226,7 @@ class Life(RuleBasedStateMachine):
         assert self.log.clean_passes(self.key) == self.clean
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_whatever_happens_a_path_is_as_its_events_say(tmp_path: Path) -> None:
     lives = count()

@@ -213,6 +213,7 @@ class Counting:
         return counted
 
 
+@pytest.mark.slow
 def test_a_cycle_costs_what_is_new_and_not_what_is_stored(memory: Memory) -> None:
     touched = []
     for stored in (500, 5000):
@@ -239,6 +240,7 @@ def test_a_cycle_costs_what_is_new_and_not_what_is_stored(memory: Memory) -> Non
 # -- stopped and killed
 
 
+@pytest.mark.slow
 def test_stopped_after_any_step_it_goes_on_where_it_was(tmp_path: Path) -> None:
     lived = lived_through(4)
     whole = open_memory(tmp_path / "whole")

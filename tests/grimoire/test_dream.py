@@ -291,6 +291,7 @@ def test_what_is_forgotten_in_the_middle_of_a_dream_is_simply_gone(
 # -- what it cannot do
 
 
+@pytest.mark.slow
 def test_a_dream_can_never_act() -> None:
     """Nothing that acts is loaded for dreaming: no executor, no permit, no sandbox, no model."""
     code = (

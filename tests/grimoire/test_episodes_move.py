@@ -33,6 +33,7 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(episodes_move, "_BATCH", 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_everything_moves_and_the_numbers_stay(tmp_path: Path, clock: MovableClock, engine: str) -> None:
     before = filled(tmp_path, engine, clock)
@@ -63,6 +64,7 @@ def stopping_after(batches: int) -> Callable[[], bool]:
     return lambda: next(left, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_it_goes_on_where_it_was_stopped(tmp_path: Path, clock: MovableClock, engine: str) -> None:
     before = filled(tmp_path, engine, clock)
@@ -89,6 +91,7 @@ def added_to(store: Engine) -> None:
     store.add([episode(300)], vectors(1, 9), SPACE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meanwhile", [changed, embedded_anew, added_to])
 def test_what_happens_between_two_attempts_is_not_lost(
     tmp_path: Path, clock: MovableClock, meanwhile: Callable[[Engine], None]
@@ -121,6 +124,7 @@ def test_what_is_in_charge_is_never_dropped(tmp_path: Path, clock: MovableClock)
     assert (tmp_path / "episodes.db").exists()
 
 
+@pytest.mark.slow
 def test_a_copy_that_differs_is_not_put_in_charge(
     tmp_path: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @ACROSS
 def test_another_process_sees_what_this_one_writes_and_both_write_at_once(
     engine: str, store: Engine, tmp_path: Path
@@ -92,6 +93,7 @@ def test_another_process_sees_what_this_one_writes_and_both_write_at_once(
     assert len(store.nearest(vectors(1)[0], 100)) == 42
 
 
+@pytest.mark.slow
 @ACROSS
 @pytest.mark.repeated
 def test_killed_while_adding_there_is_all_of_a_call_or_nothing(
@@ -119,6 +121,7 @@ def test_killed_while_adding_there_is_all_of_a_call_or_nothing(
         store.close()
 
 
+@pytest.mark.slow
 @ACROSS
 def test_killed_while_replacing_the_old_vectors_stay(engine: str, store: Engine, tmp_path: Path) -> None:
     rows = vectors(4)

@@ -55,6 +55,7 @@ def spoken(number: int, length: int) -> Episode:
     return episode(number, f"said q{name}", domain=f"d{name}", session=f"s{name}" * length)
 
 
+@pytest.mark.slow
 def test_however_often_something_is_removed_nothing_of_it_stays(store: Engine, tmp_path: Path) -> None:
     """What stays is moved about in the files when something is added or goes; then it goes too, with every copy."""
     chance, here = random.Random(0), list[int]()

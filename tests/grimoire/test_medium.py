@@ -63,12 +63,14 @@ class TestATurn:
         assert count(medium, "open_turns") == 0
         assert count(medium, "messages") == 2
 
+    @pytest.mark.slow
     def test_many_processes_close_one_turn_once(self, medium: Medium) -> None:
         returned = at_once([lambda: medium.close(trace())] * 6)
         assert sorted(returned) == [False] * 5 + [True]
         assert medium.load("01TURN") == trace()
         assert count(medium, "steps") == 2
 
+    @pytest.mark.slow
     def test_many_processes_close_turns_of_one_conversation(self, medium: Medium) -> None:
         at_once([lambda name=name: [medium.close(trace(f"{name}{n}")) for n in range(5)] for name in "ABCD"])
         assert count(medium, "turns") == 20
@@ -105,6 +107,7 @@ class TestInterrupted:
         medium.settle_interrupted(lambda turn: [step(action=f"action of {turn}", ok=False)])
         assert medium.load("01DEAD").steps == (step(action="action of 01DEAD", ok=False),)
 
+    @pytest.mark.slow
     def test_settled_once_by_many_processes(self, medium: Medium) -> None:
         for number in range(4):
             begin(medium, f"01DEAD{number}", dead_pid(), "1")
@@ -226,6 +229,7 @@ print("whole")
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_whole_turns_or_none() -> None:
     assert on_a_full_disk(FILL, str(Path(__file__).parents[1]), size=3 << 20) == "whole\n"
 

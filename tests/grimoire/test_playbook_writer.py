@@ -110,6 +110,7 @@ except StoreFull as error:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     assert on_a_full_disk(FULL, str(tmp_path), size=100_000) == "full True ['PLAYBOOK.md'] ()\n"

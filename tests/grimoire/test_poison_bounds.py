@@ -64,6 +64,7 @@ def read(text: str) -> int:
     return poison.screen(text).work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", COSTLY.values(), ids=COSTLY.keys())
 def test_what_is_made_to_be_costly_is_not(text: str) -> None:
     assert read(text) <= poison.most_work(text)
@@ -87,6 +88,7 @@ def test_the_texts_within_a_text_are_few_and_no_larger_than_it(parts: list[str],
     assert sum(map(len, found)) <= 8 * len(text)
 
 
+@pytest.mark.slow
 def test_a_text_that_unfolds_too_far_is_refused_and_says_so() -> None:
     assert poison.screen("\ufdfa" * 5_000).reason == "it can be read in too many ways"
     assert not poison.screen("The sign \ufdfa stands at the beginning of letters").is_poison
@@ -99,6 +101,7 @@ def test_what_is_harmless_is_read_through(text: str) -> None:
     assert read(many) <= poison.most_work(many) / 2
 
 
+@pytest.mark.slow
 def test_a_page_with_codes_in_it_is_read_through() -> None:
     line = "R&amp;D notes: see docs%20of/the-team_page.html (caf\\u00e9, 12 rows), e.g. <b>wide</b> tables.\n"
     assert not poison.screen(line * 400).is_poison

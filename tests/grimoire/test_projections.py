@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def test_all_of_them_to_whoever_lost_everything(medium: Medium) -> None:
     assert medium.pending(NAME) == ["01", "02", "03"]
 
 
+@pytest.mark.slow
 def test_processes_that_acknowledge_at_once(medium: Medium) -> None:
     turns = [f"{number:03}" for number in range(24)]
     close(medium, *turns)

@@ -148,6 +148,7 @@ def test_any_text_is_a_safe_question(store: Engine, clock: MovableClock, text: s
     Recall(store, None, None, clock).recall(text, OWNER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "it"])
 @pytest.mark.parametrize("builtin", [False, True], ids=["words", "words and meaning"])
 def test_of_everyday_questions_those_with_an_answer_get_it_and_most_without_one_get_nothing(
@@ -255,6 +256,7 @@ def supersede() -> Iterator[ModuleType]:
 SEEDS = range(1, 5)  # sixteen topics each: with fewer, one topic is worth six points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedder", [None, Concepts()], ids=["words", "words and meaning"])
 def test_the_latest_of_several_statements_comes_first_more_often(
     supersede: ModuleType, tmp_path: Path, embedder: Concepts | None
@@ -264,6 +266,7 @@ def test_the_latest_of_several_statements_comes_first_more_often(
     assert sum(ours) <= 0.75 * sum(alone)
 
 
+@pytest.mark.slow
 def test_recency_importance_and_affect_cost_at_most_one_point_of_what_is_found(
     supersede: ModuleType, store: Engine, clock: MovableClock
 ) -> None:

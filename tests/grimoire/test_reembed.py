@@ -272,6 +272,7 @@ def test_killed_at_any_moment_it_goes_on_and_there_is_never_a_mix(
     store.close()
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_of_the_exchange_it_is_finished_next_time(
     tmp_path: Path, clock: MovableClock, episodes: Episodes
 ) -> None:

@@ -160,6 +160,7 @@ class TestRetention:
         assert SECRET.encode() not in on_disk(medium)
         assert medium.retain(START + 100 * DAY, 90, 5000).turns == 1
 
+    @pytest.mark.slow
     def test_processes_at_once_summarise_once(self, medium: Medium) -> None:
         for number in range(8):
             medium.close(trace(f"0{number}", conversation=f"c{number // 2}"))

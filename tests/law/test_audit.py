@@ -209,6 +209,7 @@ class TestWhatCannotBeRecordedDoesNotHappen:
         with opened.audit.still(), pytest.raises(AuditError, match="too long"):
             quick.audit.append(Entry("some act"))
 
+    @pytest.mark.slow
     def test_when_the_disk_is_full(self) -> None:
         seen = json.loads(on_a_full_disk(FULL_DISK, size=1 << 20))
         assert seen == {"refused": True, "unchanged": True, "sound": True, "recovered": True}
@@ -252,6 +253,7 @@ print(json.dumps({"refused": refused, "unchanged": unchanged, "sound": sound,
 """
 
 
+@pytest.mark.slow
 def test_proving_the_log_while_others_write_disturbs_nobody(workspace: Workspace) -> None:
     """Opening a second door to the audit's database in one process must not cost the first one its locks."""
     ours = app.App.open(workspace)
@@ -310,6 +312,7 @@ def _append_for_ever(workspace: Workspace, name: str, acknowledge: Say) -> None:
         acknowledge(f"{name}-{number}")
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_killed_writers_lose_no_line_and_break_no_chain(workspace: Workspace, repeat: Repeat) -> None:
     chance = random.Random(3)

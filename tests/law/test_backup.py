@@ -146,6 +146,7 @@ def test_without_hard_links_it_works_too(opened: app.App, tmp_path: Path, monkey
         app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
 
 
+@pytest.mark.slow
 def test_a_broken_workspace_can_be_backed_up_and_restored(opened: app.App, tmp_path: Path) -> None:
     """Damage is when one needs a backup, and old damage in the audit must not make every later backup worthless."""
     opened.workspace.soul.write_text("not a constitution")
@@ -220,6 +221,7 @@ def _wait_for_turns(workspace: Workspace, more_than: int) -> int:
     return int(count)
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_consistent_while_others_write(workspace: Workspace, tmp_path: Path, repeat: Repeat) -> None:
     """A backup may lack the newest turn, but never holds a turn without its audit line, and its audit is unbroken."""
@@ -242,6 +244,7 @@ def test_consistent_while_others_write(workspace: Workspace, tmp_path: Path, rep
     assert counts[-1] > counts[0], "nobody wrote meanwhile: the test proves nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_killed_half_way_it_leaves_no_archive_and_harms_nothing(
     workspace: Workspace, tmp_path: Path, repeat: Repeat
@@ -276,6 +279,7 @@ except BackupError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_clear_error_and_leaves_nothing(workspace: Workspace, ordinary: Path) -> None:
     shutil.copytree(workspace.root, ordinary / "workspace")
     assert on_a_full_disk(FULL, str(ordinary / "workspace"), size=1 << 20) == "refused\n"

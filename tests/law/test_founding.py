@@ -75,12 +75,14 @@ def test_a_file_in_its_place_and_a_folder_that_cannot_be_made(tmp_path: Path, cl
     assert (tmp_path / "file").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_many_at_once_found_one_workspace(blank: Workspace) -> None:
     at_once([lambda: founding.found(blank, Settings(), SystemClock())] * 6)
     assert sorted(kinds(blank)) == ["constitution pinned", "key installed", "workspace created"]
     assert app.verify_audit(blank).sound
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_killed_at_any_moment_it_can_be_finished(tmp_path: Path, repeat: Repeat) -> None:
     chance = random.Random(6)

@@ -252,6 +252,7 @@ class TestUsing:
         assert inbox.take(OTHER) is None
         assert inbox.take(DIGEST[:-1]) is None
 
+    @pytest.mark.slow
     def test_of_many_processes_one_gets_it(self, inbox: Inbox, court: Court) -> None:
         item = put(inbox, needs_yes=2)
         done = at_once([lambda: tried(lambda: inbox.approve(item.id, OWNER))] * 4)

@@ -78,6 +78,7 @@ def test_a_code_is_for_its_channel(pairing: Pairing) -> None:
     assert pairing.device(WEB, "tg:42") is None
 
 
+@pytest.mark.slow
 def test_a_code_of_another_agent_is_worth_nothing(pairing: Pairing, tmp_path: object, clock: MovableClock) -> None:
     elsewhere = Workspace(tmp_path / "elsewhere")  # type: ignore[operator]
     app.found(elsewhere)

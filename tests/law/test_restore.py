@@ -169,6 +169,7 @@ def test_a_swap_that_fails_takes_nothing_away(
     assert (workspace.root / "USER.md").read_text() == "newest"
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_killed_at_any_moment_there_is_a_whole_workspace(saved: Path, workspace: Workspace, repeat: Repeat) -> None:
     chance = random.Random(5)

@@ -151,6 +151,7 @@ def test_an_argument_that_somebody_named() -> None:
     assert "aunt" not in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["." * 200_000, "a." * 100_000, "a" * 200_000, "a-" * 100_000, "1 " * 100_000, "@" * 200_000]
 )

@@ -31,6 +31,7 @@ def events(url: str) -> list[Event]:
     return [event_of(tx, DEFI) for block in range(1, head.block + 1) for tx in reader.transactions(block, head.chain)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_happens_on_a_chain_is_read_as_events(engine: str) -> None:
     with chain(engine) as url:

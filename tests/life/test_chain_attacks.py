@@ -124,6 +124,7 @@ def _drips(head: bytes, piece: bytes) -> Talk:
     return talk
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "piece"),
     [
@@ -152,6 +153,7 @@ def test_a_server_that_talks_for_ever_is_cut_short(monkeypatch: pytest.MonkeyPat
     assert sum(sent) < 100 << 20
 
 
+@pytest.mark.slow
 def test_receipts_one_by_one_and_slowly_do_not_hold_a_beat_for_hours(mind: Watching) -> None:
     def answer(method: str, params: list[Any]) -> Any:
         if method == "eth_getBlockByNumber":

@@ -95,6 +95,7 @@ def test_a_process_that_died_after_remembering_reads_a_block_twice_and_remembers
     assert len(episodes(mind)) == 2
 
 
+@pytest.mark.slow
 def test_each_beat_reads_only_so_much_and_who_was_away_for_long_begins_near_the_head(
     account: Account, mind: Watching
 ) -> None:

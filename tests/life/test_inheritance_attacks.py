@@ -338,6 +338,7 @@ def test_a_large_file_is_not_read_whole(door: Door) -> None:
     assert "larger than a testament can be" in door.refuses()
 
 
+@pytest.mark.slow
 def test_refused_at_the_terminal_in_two_lines(tmp_path: Path, sound: bytes) -> None:
     path = tmp_path / "left.testament"
     path.write_bytes(_flipped(1)(sound, a_signer(tmp_path / "x")))

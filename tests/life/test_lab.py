@@ -42,6 +42,7 @@ def test_one_process_and_two_find_the_same_and_what_is_done_is_not_done_again(tm
     assert seen == [(2, 2)]
 
 
+@pytest.mark.slow
 def test_what_was_cut_off_by_a_kill_is_run_again(tmp_path: Path) -> None:
     whole = run(ONE, tmp_path, 1)
     path = tmp_path / lab.RUNS

@@ -34,6 +34,7 @@ def work(line: Line, todo: list[Task]) -> int:
     return wrong
 
 
+@pytest.mark.slow
 def test_who_inherits_nothing_knows_nothing(tmp_path: Path) -> None:
     line = lived(Way.NONE, tmp_path / "a")
     left = line.succeed()
@@ -62,6 +63,7 @@ def test_the_bottleneck_never_leaves_a_warning_behind(tmp_path: Path) -> None:
     line.close()
 
 
+@pytest.mark.slow
 def test_an_heir_decides_by_what_it_inherited_and_makes_it_its_own(tmp_path: Path) -> None:
     line = lived(Way.BOTTLENECK, tmp_path / "a", entries=20)
     line.succeed()
@@ -82,6 +84,7 @@ def test_who_does_not_die_goes_on_as_it_is(way: Way, tmp_path: Path) -> None:
     line.close()
 
 
+@pytest.mark.slow
 def test_the_same_name_gives_the_same_testament(tmp_path: Path) -> None:
     found = []
     for place in ("a", "b"):

@@ -135,6 +135,7 @@ class TestReading:
         monkeypatch.setattr(testament_file, "MOST_READ", 50)
         self.refused(sound, "more than can be looked through")
 
+    @pytest.mark.slow
     def test_and_no_more_is_read_than_that(self, sound: bytes, signer: Signer, monkeypatch: pytest.MonkeyPatch) -> None:
         done: list[int] = []
         screen = poison.screen
@@ -153,6 +154,7 @@ class TestReading:
         assert len(done) < 150
         assert sum(done[:-1]) <= 60_000
 
+    @pytest.mark.slow
     def test_what_cannot_be_read_in_any_case_is_not_begun(
         self, sound: bytes, signer: Signer, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -90,6 +90,7 @@ def hurried() -> Web:
     return Web(max_redirects=0, timeout_s=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "say",
     [

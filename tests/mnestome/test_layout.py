@@ -39,6 +39,7 @@ def test_no_two_names_overlap_and_nothing_lies_outside(
     assert min(y - box.height / 2 for box, (_, y) in zip(boxes, points, strict=True)) == pytest.approx(0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_graph_of_sixty_has_room_for_every_name() -> None:
     boxes = [Box(60 + 7 * (number % 13), 40 + number % 20) for number in range(60)]
     links = [Link(number, (number * number + 3) % 60, (number % 10) / 10) for number in range(60)]

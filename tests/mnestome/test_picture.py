@@ -133,6 +133,7 @@ def test_versions_of_one_pair_are_one_line_with_the_heaviest_first() -> None:
     assert pair["weight"] == pair["mnests"][0]["weight"]
 
 
+@pytest.mark.slow
 def test_a_very_large_graph_shows_its_heaviest_and_says_what_is_missing() -> None:
     many = [mnest(f"read_{number}", f"write_{number}", 0.2 + number / 1000, id=f"{number:026}") for number in range(90)]
     data = Page(picture.to_html(gather(many, NOW))).data

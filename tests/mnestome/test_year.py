@@ -5,6 +5,7 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -207,6 +208,7 @@ TestYear = Year.TestCase
 TestYear.settings = settings(max_examples=settings().max_examples // 4, stateful_step_count=30)
 
 
+@pytest.mark.slow
 def test_a_whole_year_night_by_night(tmp_path: Path) -> None:
     """One mnest used every day, one given up in spring, one wish that recurs, one that does not."""
     db, past = Database(tmp_path / "mnest.sqlite", MIGRATIONS), Past(tmp_path / "events_history.sqlite")

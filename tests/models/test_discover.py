@@ -1,6 +1,8 @@
 import socket
 from urllib.parse import urlsplit
 
+import pytest
+
 from metnos.models.discover import PORTS, Found, discover
 from models.server import fails, garbage, hangs, lists, serving
 
@@ -9,6 +11,7 @@ def port(url: str) -> int:
     return urlsplit(url).port or 0
 
 
+@pytest.mark.slow
 def test_servers_are_found_in_order_and_others_passed_over() -> None:
     with (
         serving(lists("llama", "qwen")) as good,

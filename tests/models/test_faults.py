@@ -111,6 +111,7 @@ def test_what_goes_wrong_is_named(act: Act, kind: str, words: str) -> None:
     assert words in error.what
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", [hangs, drips])
 def test_one_that_never_speaks_ends_in_time(act: Act) -> None:
     begun = time.monotonic()
@@ -120,6 +121,7 @@ def test_one_that_never_speaks_ends_in_time(act: Act) -> None:
     assert time.monotonic() - begun < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", [_falls_silent, _is_silent_but_pings])
 def test_one_that_falls_silent_ends_in_time(act: Act) -> None:
     heard: list[str] = []
@@ -174,6 +176,7 @@ def test_one_that_repeats_itself_is_stopped() -> None:
     assert len("".join(heard)) < 5000
 
 
+@pytest.mark.slow
 def test_one_that_ignores_the_limit_of_tokens_is_stopped() -> None:
     def act(talk: Talk) -> None:
         talk.head()
@@ -188,6 +191,7 @@ def test_one_that_ignores_the_limit_of_tokens_is_stopped() -> None:
     assert len("".join(heard)) <= 4096 + 16 * 64
 
 
+@pytest.mark.slow
 def test_thoughts_without_end_are_stopped_too() -> None:
     def act(talk: Talk) -> None:
         talk.head()

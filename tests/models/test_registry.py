@@ -73,6 +73,7 @@ def test_retries_are_those_of_the_settings(tmp_path: Path) -> None:
     assert len(running.seen) == 2
 
 
+@pytest.mark.slow
 def test_a_metered_tier_has_its_own_price(tmp_path: Path) -> None:
     with serving(says("ok")) as running:
         dear = ModelSettings(url=running.url, name="m", price_in=1000.0, price_out=1000.0)

@@ -50,6 +50,7 @@ def test_what_goes_on_is_told_again_when_it_was_seen(notices: Notices) -> None:
     assert len(notices.tell([News("audit", "broken")])) == 1
 
 
+@pytest.mark.slow
 def test_of_many_processes_one_tells(db: Database, clock: MovableClock) -> None:
     calls = [lambda: len(Notices(db, clock).tell([News("reminder", "tea", "1")]))] * 8
     assert sum(at_once(calls)) == 1

@@ -126,6 +126,7 @@ def test_a_run_whose_end_could_not_be_recorded_does_not_block_its_own_process(
     assert runs.newest(1)[0].state is State.INTERRUPTED
 
 
+@pytest.mark.slow
 def test_of_many_processes_one_gets_it(db: Database, clock: MovableClock) -> None:
     def claim() -> bool:
         runs = Runs(db, clock)

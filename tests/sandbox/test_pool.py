@@ -19,6 +19,8 @@ from metnos.sandbox.pool import Ended, Job, Pool
 from metnos.sandbox.profile import Walls, find_bwrap
 from support import at_once
 
+pytestmark = pytest.mark.slow
+
 CONTEXT = {"dry_run": False, "limit": 10, "workspace": "", "utc_offset_s": 0, "now": 0.0}
 
 

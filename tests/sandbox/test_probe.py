@@ -20,6 +20,7 @@ from metnos.sandbox.profile import Walls
 NOTHING = {"file": [], "environment": [], "network": [], "writing": [], "uid": []}
 
 
+@pytest.mark.slow
 def test_the_real_sandbox_holds() -> None:
     assert probe.probe("", 30) == NOTHING
     assert probe.check("", 30).level is Level.GREEN
@@ -58,6 +59,7 @@ if os.getuid() == 0:
     MISSING["uid"] = without("uid")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", MISSING)
 def test_a_missing_wall_shows(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/tmp")
@@ -107,6 +109,7 @@ def test_a_place_where_the_probe_cannot_be_set_up_is_red(tmp_path: Path, monkeyp
     assert probe.check("", 30).level is Level.RED
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_hangs_is_red(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="did not start in time"):
         probe.probe(script(tmp_path, "#!/bin/sh\nexec sleep 60\n"), 1)

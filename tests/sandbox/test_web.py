@@ -205,6 +205,7 @@ def say_nothing(_: str, sock: socket.socket) -> None:
     sock.recv(1)
 
 
+@pytest.mark.slow
 def test_a_slow_drip_ends_with_the_time_of_the_trip(town: Town) -> None:
     def drip(_: str, sock: socket.socket) -> None:
         sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
@@ -226,6 +227,7 @@ def test_a_slow_drip_ends_with_the_time_of_the_trip(town: Town) -> None:
         assert time.monotonic() - started < PATIENCE_S
 
 
+@pytest.mark.slow
 def test_the_time_of_all_redirects_counts_together(town: Town) -> None:
     def slow(_: str, sock: socket.socket) -> None:
         time.sleep(0.15)

@@ -55,6 +55,7 @@ def test_a_packed_body_without_its_end_counts_as_cut(town: Town) -> None:
     assert town.get(f"http://site.example:{site.port}/page").truncated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [gzip.compress, zlib.compress])
 def test_a_bomb_is_cut(town: Town, packed: Any) -> None:
     bomb = packed(bytes(50_000_000), 9)

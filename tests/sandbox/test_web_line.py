@@ -230,6 +230,7 @@ def test_a_server_without_encryption_is_unavailable_over_https(authority: Certif
     assert caught.value.kind == "unavailable"
 
 
+@pytest.mark.slow
 def test_a_handshake_that_never_ends_is_given_up_on(authority: Certificates) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         started = time.monotonic()

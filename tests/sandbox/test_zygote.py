@@ -143,6 +143,7 @@ def as_somebody() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_for_an_ordinary_user_every_attack_is_held_and_every_control_succeeds() -> None:
     somebody = as_somebody()
     assert somebody["uid"] == 65534

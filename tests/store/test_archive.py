@@ -81,6 +81,7 @@ def test_an_archive_never_replaces_a_file(tree: Path, tmp_path: Path, signer: Si
     assert not list(tmp_path.glob(".a.tar.gz*"))
 
 
+@pytest.mark.slow
 def test_no_changed_byte_goes_unnoticed(tree: Path, tmp_path: Path, signer: Signer) -> None:
     target = tmp_path / "a.tar.gz"
     manifest = make(tree, target, signer)
@@ -96,6 +97,7 @@ def test_no_changed_byte_goes_unnoticed(tree: Path, tmp_path: Path, signer: Sign
             continue
 
 
+@pytest.mark.slow
 def test_no_changed_byte_of_the_compressed_file_goes_unnoticed(tree: Path, tmp_path: Path, signer: Signer) -> None:
     target = tmp_path / "a.tar.gz"
     manifest = make(tree, target, signer)

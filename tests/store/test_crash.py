@@ -47,6 +47,7 @@ def write_for_ever(path: Path, name: str, acknowledge: Say) -> None:
         acknowledge(f"{name}-{number}")
 
 
+@pytest.mark.slow
 @pytest.mark.repeated
 def test_killed_writers_lose_nothing_acknowledged_and_leave_nothing_half_done(tmp_path: Path, repeat: Repeat) -> None:
     chance = random.Random(1)

@@ -185,6 +185,7 @@ def _write_many(path: Path, number: int) -> None:
         add(db, f"{number}-{each}")
 
 
+@pytest.mark.slow
 def test_processes_share_a_database_from_its_first_moment(tmp_path: Path) -> None:
     at_once([partial(_write_many, tmp_path / "store.db", number) for number in range(6)])
     db = Database(tmp_path / "store.db", SCHEMA)

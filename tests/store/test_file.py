@@ -34,6 +34,7 @@ def test_looking_at_a_database_drops_no_lock_of_it(db: Database, tmp_path: Path)
         assert held(db.path) == before
 
 
+@pytest.mark.slow
 def test_a_copy_is_whole_while_others_write(db: Database, tmp_path: Path) -> None:
     """Two rows always come together; a copy that held one without the other would be torn."""
     with db.write() as tx:

@@ -136,6 +136,7 @@ def test_real_steps_that_were_released_never_change() -> None:
     assert {(name, step.name): step.digest for name, steps in REAL.items() for step in steps} == released
 
 
+@pytest.mark.slow
 def test_many_processes_migrate_one_file_once(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     at_once([lambda: Database(path, STEPS, busy_timeout_s=30).close()] * 8)

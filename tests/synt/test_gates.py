@@ -26,7 +26,7 @@ READING = (
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    made = Pool(warm=0)
+    made = Pool(warm=1)
     yield made
     made.close()
 
@@ -42,6 +42,7 @@ def tools(pool: Pool, known: list[Executor]) -> Tools:
 
 
 class TestAGoodDraft:
+    @pytest.mark.slow
     def test_passes_every_gate_in_order_and_stays_as_it_is(self, tools: Tools) -> None:
         one = draft()
         digest = one.digest
@@ -108,6 +109,7 @@ class TestEachGateRefuses:
         assert found.gate == "likeness"
         assert "convert_units" in found.problem
 
+    @pytest.mark.slow
     def test_tests_that_no_body_could_fail(self, tools: Tools) -> None:
         weak = [
             {"name": "one", "args": {"texts": ["on the road"]}, "expect": {"failures": [], "failed": 0}},
@@ -118,6 +120,7 @@ class TestEachGateRefuses:
         assert (found.gate, found.stage) == ("mutation", "tests")
         assert "add tests" in found.problem
 
+    @pytest.mark.slow
     def test_a_power_that_no_test_shows(self, tools: Tools) -> None:
         code = CODE.replace(
             "entries = []", 'entries = []\n    if len(args["texts"]) > 9:\n        ctx.write(args["to"], "x")'
@@ -199,6 +202,7 @@ class TestFormatting:
 
 
 class TestBuiltins:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", NAMES)
     def test_resubmitted_pass_every_gate_that_reads_but_likeness(
         self, name: str, tools: Tools, monkeypatch: pytest.MonkeyPatch

@@ -77,7 +77,7 @@ def test_the_problem_says_which_errors_to_catch_and_takes_no_other_word_for_one(
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    made = Pool(warm=0)
+    made = Pool(warm=1)
     yield made
     made.close()
 
@@ -100,6 +100,7 @@ def sheet(made: Made) -> list[dict[str, Any]]:
     return list(tomllib.loads(made.draft.tests)["test"])
 
 
+@pytest.mark.slow
 def test_only_the_function_is_asked_for_and_the_call_that_broke_becomes_a_test(pool: Pool) -> None:
     made, model = mend(pool, MENDED)
     assert made.draft is not None, made.abandoned
@@ -114,6 +115,7 @@ def test_only_the_function_is_asked_for_and_the_call_that_broke_becomes_a_test(p
     assert handled["expect"]["entries"] == [{"text": "a#b", "title": "A#B"}]
 
 
+@pytest.mark.slow
 def test_a_function_that_breaks_again_is_refused_until_one_does_not(pool: Pool) -> None:
     still = FRAGILE.replace("text.split('#')[2]", "text.split('#')[3]")
     made, model = mend(pool, still, still, MENDED)
@@ -122,6 +124,7 @@ def test_a_function_that_breaks_again_is_refused_until_one_does_not(pool: Pool) 
     assert "must not break" in model.asked[-1][1].messages[-1].text
 
 
+@pytest.mark.slow
 def test_one_that_never_handles_it_is_abandoned_and_said(pool: Pool) -> None:
     made, _ = mend(pool, FRAGILE.replace("text.split('#')[2]", "text.split('#')[3]"))
     assert made.draft is None
@@ -155,6 +158,7 @@ def test_what_synt_did_not_make_is_revised_from_the_beginning() -> None:
     assert mending.revision(replace(NEED, refused=("no",)), other, "1.0.0") is None
 
 
+@pytest.mark.slow
 def test_a_function_that_runs_out_of_time_twice_is_not_tried_any_further(pool: Pool) -> None:
     body = "import math\n\n\ndef format_text(text):\n    return {'title': f'{math.factorial(len(text) + 9_000_000)}'}\n"
     found = trying.results(replace(TITLE, body=body), pool, ExecutorSettings(cpu_s=0.4))

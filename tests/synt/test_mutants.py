@@ -24,7 +24,7 @@ ONE = Mutant("constant", 1, "1 is 2", "")
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    made = Pool(warm=0)
+    made = Pool(warm=1)
     yield made
     made.close()
 
@@ -40,6 +40,7 @@ class TestMaking:
         assert mutants(CODE, 12) == mutants(CODE, 12)
         assert mutants(CODE, 12)[:5] == mutants(CODE, 5)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", NAMES[::10])
     def test_every_mutant_is_python_that_differs_and_there_are_not_too_many(self, name: str) -> None:
         source = load(name).source
@@ -102,6 +103,7 @@ class TestMaking:
 
 
 class TestProving:
+    @pytest.mark.slow
     def test_good_tests_notice(self, pool: Pool) -> None:
         proof = proven(pool, TESTS)
         assert proof.problem(RULES) == ""
@@ -114,6 +116,7 @@ class TestProving:
         assert proof.empty_lives
         assert "every test passes on a body that gives nothing" in proof.problem(RULES)
 
+    @pytest.mark.slow
     def test_a_test_that_expects_entries_and_passes_without_is_named(
         self, pool: Pool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -128,6 +131,7 @@ class TestProving:
         assert proof.hollow == ("blind",)
         assert "'blind'" in proof.problem(RULES)
 
+    @pytest.mark.slow
     def test_tests_that_look_at_little_notice_little(self, pool: Pool) -> None:
         """They see that something came, and never what: what breaks down by itself is no merit of theirs."""
         weak = [
@@ -138,11 +142,13 @@ class TestProving:
         proof = proven(pool, weak, rules=MutationRules())
         assert "add tests whose result is another" in proof.problem(MutationRules())
 
+    @pytest.mark.slow
     def test_a_mutant_that_never_ends_is_dead_soon(self, pool: Pool) -> None:
         one = gates.executor(draft("def run(args, ctx):\n    while True:\n        pass\n"))
         limits = SyntRules().bounded(ExecutorSettings()).model_copy(update={"cpu_s": 0.2, "wall_s": 2.0})
         assert _end(one, birth.parse(one.tests_text)[:1], pool, limits) is _End.BROKEN
 
+    @pytest.mark.slow
     def test_a_slow_draft_has_fewer_mutants_but_never_too_few(self, pool: Pool) -> None:
         """Those that break down by themselves say nothing, and others are tried for them."""
         hurried = proven(pool, TESTS, rules=MutationRules(most=12, least=3, budget_s=0.0))

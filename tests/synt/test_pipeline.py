@@ -50,7 +50,7 @@ ANSWERS: dict[str, Sequence[Any]] = {
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    made = Pool(warm=0)
+    made = Pool(warm=1)
     yield made
     made.close()
 

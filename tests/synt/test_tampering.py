@@ -17,6 +17,7 @@ from metnos.synt.draft import Draft
 from metnos.synt.gates import Tools
 from synt.specimens import CODE, TESTS, changed, draft, refused
 
+COLD = True  # each attack has a sandbox of its own, as in life
 FIRST = "each word begins with a capital"
 WEB = {"net": {"http": {"hosts": ["a.example"]}}}
 ALL_WEB = {"net": {"http": {"hosts": ["*"]}}}
@@ -188,6 +189,7 @@ def test_is_caught_before_anything_runs(attempt: Try, tools: Tools, monkeypatch:
     assert attempt.said in found.problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attempt", RUNNING, ids=lambda each: each.what)
 def test_is_caught_by_its_own_tests(attempt: Try, tools: Tools) -> None:
     found = refused(attempt.draft(), tools)
@@ -225,6 +227,7 @@ class TestByConstruction:
         assert asked
         assert all(asked)
 
+    @pytest.mark.slow
     def test_a_small_bomb_is_a_file_like_any_other_until_the_sandbox_opens_it(self, pool: Pool) -> None:
         code = (
             "import io\nimport zipfile\n\n\ndef run(args, ctx):\n    with zipfile.ZipFile(args['path']) as archive:\n"

@@ -18,11 +18,13 @@ def requires(name: str) -> Sequence[str]:
     return NEEDS[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run", "dev"])
 def test_each_lock_is_complete(name: str) -> None:
     assert environment.check(ROOT / "lock" / f"{name}.txt", ROOT) == []
 
 
+@pytest.mark.slow
 def test_the_environment_holds_nothing_that_is_not_locked() -> None:
     locked = environment.read_lock((ROOT / "lock" / "dev.txt").read_text(encoding="utf-8"))
     assert set(environment.installed_packages()) - set(locked) <= {*environment.KEPT, "metnos"}

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from metnos.context.assemble import Record
 from metnos.context.blocks import Kind, outside, own
 from metnos.context.budgets import Task
@@ -49,6 +51,7 @@ def test_a_model_that_is_asked_scores_what_is_too_long_and_the_record_says_so() 
     assert model.asked == [LONG]
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_costs_nothing_but_a_note() -> None:
     record = seen(Model(fails=True))
     assert record.scored == "scored without it: it cannot"
@@ -70,6 +73,7 @@ def test_what_fits_asks_nobody() -> None:
     assert (made.record.scored, model.asked) == ("", [])
 
 
+@pytest.mark.slow
 def test_a_context_of_an_older_version_can_still_be_read() -> None:
     data = seen(Model()).as_dict()
     del data["scored"]

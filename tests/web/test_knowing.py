@@ -34,6 +34,7 @@ def page(api: Knowing) -> TestClient:
     return TestClient(signed_in(site.build(api), api))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_holds_nothing_that_runs_or_comes_from_elsewhere(page: TestClient, path: str) -> None:
     answer = page.get(path)

@@ -66,6 +66,7 @@ def test_small_answers_are_not_held_back() -> None:
         assert door.proto == socket.IPPROTO_TCP
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_no_reason_to_fail(face: HttpFace) -> None:
     told: list[str] = []
     second = HttpFace(WebSettings(port=face.place.port), told.append)
@@ -78,6 +79,7 @@ def test_a_port_that_is_taken_is_no_reason_to_fail(face: HttpFace) -> None:
         assert second.stop()
 
 
+@pytest.mark.slow
 def test_a_head_that_never_ends_is_cut_off(face: HttpFace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "HEAD_S", 0.3)
     slow = asked(face, "GET / HTTP/1.1\r\nHost: x\r\nX-A: ")
@@ -85,6 +87,7 @@ def test_a_head_that_never_ends_is_cut_off(face: HttpFace, monkeypatch: pytest.M
         assert _cut_off(line)
 
 
+@pytest.mark.slow
 def test_a_second_head_on_the_same_line_is_cut_off_too(face: HttpFace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "HEAD_S", 0.3)
     line = asked(face)
@@ -111,6 +114,7 @@ def test_a_head_that_is_too_large_is_cut_off(face: HttpFace) -> None:
             raise ConnectionResetError
 
 
+@pytest.mark.slow
 def test_a_body_that_comes_byte_by_byte_is_given_up(monkeypatch: pytest.MonkeyPatch, opened: Any) -> None:
     monkeypatch.setattr(exchange, "BODY_S", 0.3)
     face = HttpFace(WebSettings(port=0), lambda _: None)

@@ -127,6 +127,7 @@ def test_a_long_body_is_no_head(faces: Any, lines: list[socket.socket]) -> None:
     assert line.recv(4096).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.slow
 def test_a_few_requests_may_be_sent_ahead_and_no_thousands(faces: Any, lines: list[socket.socket]) -> None:
     one = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
     few = dialled(faces(swallows), lines, one * 3)
@@ -142,6 +143,7 @@ def test_a_few_requests_may_be_sent_ahead_and_no_thousands(faces: Any, lines: li
         raise ConnectionResetError
 
 
+@pytest.mark.slow
 def test_who_is_too_slow_gets_that_for_an_answer_and_is_hung_up_on(
     faces: Any, lines: list[socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:

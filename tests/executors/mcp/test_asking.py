@@ -50,6 +50,7 @@ def test_a_tool_that_is_not_what_was_agreed_to_is_not_called(tmp_path: Path, mod
     assert refused.value.kind == "not_permitted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "kind"), [("giant", "too_large"), ("flood", "too_large"), ("dies", "unavailable")])
 def test_who_says_too_much_or_dies_is_cut_off(tmp_path: Path, mode: str, kind: str) -> None:
     to = dial(mode, tmp_path, most=1 << 20)
@@ -65,6 +66,7 @@ def test_who_offers_more_than_anybody_can_look_at_is_not_listed(tmp_path: Path, 
     assert failed.value.kind == "too_large"
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_ends_with_the_time_of_the_call(tmp_path: Path) -> None:
     pids: list[int] = []
     to = dial("hangs", tmp_path, started=pids.append)
@@ -76,6 +78,7 @@ def test_a_server_that_hangs_ends_with_the_time_of_the_call(tmp_path: Path) -> N
         os.kill(pids[-1], 0)
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing_at_all(tmp_path: Path) -> None:
     with pytest.raises(ExecutorFailed, match="did not answer"):
         asking.offers(dial("mute", tmp_path), 1.0)

@@ -76,6 +76,7 @@ def test_a_tool_is_called_with_the_secret_and_nothing_else(house: House, tmp_pat
     assert house.secrets == {b"Bearer a-secret"}
 
 
+@pytest.mark.slow
 def test_who_says_too_much_is_cut_off(house: House, tmp_path: Path) -> None:
     to = Dial(house.server, tmp_path, most=1 << 20)
     tool = agreed(to, "say_much")

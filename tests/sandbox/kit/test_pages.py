@@ -51,6 +51,7 @@ def test_a_line_for_each_block_and_no_scripts() -> None:
     assert pages.whole_text(tree(head + body)) == "one two\ntail\na\nb\nend"
 
 
+@pytest.mark.slow
 def test_the_main_text_is_the_article_or_nothing() -> None:
     article = "<p>" + "Bread is made of flour, water, salt and yeast. " * 8 + "</p>"
     source = f"<html><body><nav><a href=/>menu</a></nav><article>{article}</article></body></html>"

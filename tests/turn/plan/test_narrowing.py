@@ -72,6 +72,7 @@ def test_nothing_is_left_out_of_an_answer_without_a_word(request_of: str) -> Non
     assert kind is not Kind.STEPS or not looks or not plain or word in words
 
 
+@pytest.mark.slow
 def test_no_word_of_the_lexicon_is_dropped_where_photos_are_deleted() -> None:
     dropped = []
     for word in (first for first, them in load().phrases.items() if any(len(phrase) == 1 for phrase, _ in them)):

@@ -94,6 +94,7 @@ def test_what_speaks_of_a_part_changes_no_file(text: str) -> None:
     assert changed(text) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoken", ["en", "it"])
 def test_no_verb_takes_the_whole_for_a_part(spoken: str) -> None:
     said = [

@@ -176,6 +176,7 @@ def test_every_weight_is_of_a_signal() -> None:
         assert set(weights) <= {*SIGNALS, "bias"}
 
 
+@pytest.mark.slow
 def test_threads_get_their_own_answers(by_words: Ranker) -> None:
     texts = [each["say"] for each in REQUESTS[:24]]
     alone = [by_words.rank(text)[0].tool.name for text in texts]
@@ -224,6 +225,7 @@ def test_by_meaning_the_right_built_in_is_nearly_always_near_the_top(by_meaning:
     assert three >= 0.93
 
 
+@pytest.mark.slow
 def test_by_words_alone_it_is_still_often_there(by_words: Ranker) -> None:
     first, three = shares(by_words)  # 0.71 and 0.81 when this was written
     assert first >= 0.66

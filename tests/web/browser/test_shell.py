@@ -19,18 +19,13 @@ def used(house: House) -> None:
     house.metnos("ask", "move ~/play/expenses.csv to ~/play/papers", codes=(3,))  # nobody is there to be asked
 
 
-@pytest.mark.parametrize(("path", "name"), [("/", "chat"), ("/turns", "turns"), ("/inbox", "inbox"),
-                                            ("/inbox?all=1", "inbox-all"), ("/undo", "undo")])  # fmt: skip
 @pytest.mark.repeated
-def test_a_page_is_well_made(inspect: Inspect, path: str, name: str) -> None:
-    inspect(path, name)
-
-
-@pytest.mark.parametrize(
-    ("path", "link", "name"),
-    [("/turns", "a.title", "turn"), ("/turns", "a[href^='/?c=']", "conversation"), ("/inbox", "a.title", "question")],
-)
-@pytest.mark.repeated
-def test_what_a_list_leads_to_is_well_made(page: Page, inspect: Inspect, path: str, link: str, name: str) -> None:
-    page.goto(path)
-    inspect(str(page.locator(f".list {link}").first.get_attribute("href")), name)
+def test_every_page_and_what_its_list_leads_to_is_well_made(page: Page, inspect: Inspect) -> None:
+    for path, name in (("/", "chat"), ("/turns", "turns"), ("/inbox", "inbox"), ("/inbox?all=1", "inbox-all"),
+                       ("/undo", "undo")):  # fmt: skip
+        inspect(path, name)
+    for path, link, name in (
+        ("/turns", "a.title", "turn"), ("/turns", "a[href^='/?c=']", "conversation"), ("/inbox", "a.title", "question"),
+    ):  # fmt: skip
+        page.goto(path)
+        inspect(str(page.locator(f".list {link}").first.get_attribute("href")), name)
