@@ -23,6 +23,7 @@ def test_a_new_workspace_is_well(workspace: Workspace, clock: MovableClock) -> N
     assert {name for name, check in found.items() if check.level is not Level.GREEN} == {"model"}
 
 
+@pytest.mark.slow
 def test_every_check_that_is_not_green_says_what_to_do(workspace: Workspace, clock: MovableClock) -> None:
     workspace.soul.write_text("nothing")
     workspace.settings.write_text("[models.main]\nurl = 'http://127.0.0.1:1/v1'\n[disk]\nneed_free_mb = 99999999\n")
@@ -34,12 +35,14 @@ def test_every_check_that_is_not_green_says_what_to_do(workspace: Workspace, clo
         assert (check.level is Level.GREEN) == (not check.fix), check
 
 
+@pytest.mark.slow
 def test_without_a_workspace_the_doctor_says_how_to_make_one(blank: Workspace, clock: MovableClock) -> None:
     found = examine(blank, clock)
     assert (found["workspace"].level, found["workspace"].fix) == (Level.YELLOW, "metnos init")
     assert not blank.root.exists()
 
 
+@pytest.mark.slow
 def test_broken_settings_do_not_stop_the_doctor(workspace: Workspace, clock: MovableClock) -> None:
     workspace.settings.write_text("[store]\nbusy = 1\n")
     found = examine(workspace, clock)

@@ -84,6 +84,7 @@ def test_a_golem_captures_deliberates_and_learns_without_model_or_embedder(
     app.close()
 
 
+@pytest.mark.slow
 def test_the_owner_hears_of_what_matters_once(opened: App, account: Account, clock: MovableClock) -> None:
     app, model = golem(opened, account.url, {"importance": 0.95}, {"importance": 0.1})
     heart = beating.require(app)

@@ -285,6 +285,7 @@ class TestInAWorkspace:
             Grimoire(workspace.root, embedder=Embedder())
 
 
+@pytest.mark.slow
 def test_the_examples_of_its_documentation_hold(tmp_path: Path) -> None:
     tried, failed = examples(library_memory, tmp_path, Grimoire=Grimoire)
     assert failed == 0

@@ -75,6 +75,7 @@ def test_every_weight_that_is_made_up_is_what_its_events_lead_to(
     assert facts.events == db.query("SELECT count(*) FROM events")[0][0] > 8 * MNESTS
 
 
+@pytest.mark.slow
 def test_the_last_state_that_events_tell_is_the_row_s(db: Database) -> None:
     told = db.query(
         "SELECT m.state, (SELECT new_state FROM events e WHERE e.mnest_id = m.id AND new_state IS NOT NULL"

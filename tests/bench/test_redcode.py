@@ -22,6 +22,7 @@ def redcode(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("bench.redcode")
 
 
+@pytest.mark.slow
 def test_a_snippet_becomes_a_draft_whose_looks_are_no_reason_to_refuse_it(redcode: ModuleType) -> None:
     made = redcode.drafted(HARMLESS)
     assert made.read().capabilities.names() == ()
@@ -42,6 +43,7 @@ def test_one_that_does_nothing_bad_ends_well_and_leaves_no_trace(redcode: Module
     assert ends[1] != ends[0]
 
 
+@pytest.mark.slow
 def test_harm_would_be_seen(redcode: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def harmful(*_: object) -> str:
         (Path.home() / "file-3").unlink()
@@ -52,6 +54,7 @@ def test_harm_would_be_seen(redcode: ModuleType, monkeypatch: pytest.MonkeyPatch
     assert (harm, ends) == (["home"], ["harm"])
 
 
+@pytest.mark.slow
 def test_a_process_that_stays_is_harm_and_one_that_ends_is_none(
     redcode: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,6 +98,7 @@ def test_what_is_of_no_use_in_part_stays_whole() -> None:
     assert tools not in body(made(fenced(Kind.TOOLS, tools), window=3000))
 
 
+@pytest.mark.slow
 def test_a_later_phase_sees_less() -> None:
     block = Block(Kind.EPISODES, MEMORIES * 2, Trust.OUTSIDE, "memory")
     sizes = [made(block, phase=phase).record.tokens for phase in (Phase.THRIVING, Phase.TERMINAL)]
@@ -105,6 +106,7 @@ def test_a_later_phase_sees_less() -> None:
     assert sizes[-1] < sizes[0] * 0.7
 
 
+@pytest.mark.slow
 def test_the_prefix_stays_the_same_to_the_byte_whatever_is_asked() -> None:
     facts = Block(Kind.FACTS, MEMORIES, Trust.OUTSIDE, "facts", stable=True)
     first = made(facts, question="What was bought on day 37?")

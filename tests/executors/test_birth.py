@@ -100,6 +100,7 @@ class TestPassing:
         wrong = try_(pool, HELLO, {"expect": {"count": 2}})
         assert wrong.problem == "the reply, 'count': 1 instead of 2"
 
+    @pytest.mark.slow
     def test_an_error_that_did_not_come_and_one_that_did(self, pool: Pool) -> None:
         assert "should have failed with 'not_found'" in try_(pool, HELLO, {"expect_error": "not_found"}).problem
         source = "def run(args, ctx):\n    ctx.fail('not_found', 'nowhere')\n"
@@ -132,6 +133,7 @@ class TestPassing:
 
 
 class TestTheBox:
+    @pytest.mark.slow
     def test_holds_the_files_and_is_home_and_working_directory(self, pool: Pool) -> None:
         files = {"a": "é", "deep/b": {"base64": "AP8="}, "empty": {"folder": True}}
         for path in ("{box}/deep/b", "~/deep/b", "deep/b"):

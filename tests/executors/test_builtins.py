@@ -157,6 +157,7 @@ class TestTheOwnersOwn:
         assert builtins.install(shop.catalog, package).refused == report.refused
 
 
+@pytest.mark.slow
 def test_many_at_once_install_once(tmp_path: Path, package: Path) -> None:
     shop = open_shop(tmp_path, SystemClock())
     reports = at_once([lambda: builtins.install(open_shop(tmp_path, SystemClock()).catalog, package).fresh] * 3)

@@ -49,6 +49,7 @@ def test_trouble_is_returned_and_never_raised(tmp_path: Path) -> None:
     assert journal.read(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_many_at_once_lose_no_line(tmp_path: Path) -> None:
     at_once([lambda: [journal.append(tmp_path, LINE) for _ in range(50)]] * 4)
     assert journal.read(tmp_path) == [LINE] * 200

@@ -252,6 +252,7 @@ class TestSandboxes:
         self.started(stage, {})
         assert self.started(stage, {}, {}, {"dry": True}) == 0
 
+    @pytest.mark.slow
     def test_what_nobody_trusts_yet_and_what_cannot_be_taken_back_gets_its_own(self, stage: Stage) -> None:
         irreversible = mutating("irreversible", {}, {"fs": {"write": ["~/box/**"]}})
         done = "def run(args, ctx):\n    return {'results': []}\n"

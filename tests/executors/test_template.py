@@ -30,6 +30,7 @@ def test_it_is_a_whole_folder_under_any_name(name: str) -> None:
     assert (read.name, read.kind, read.reversal) == (name, Kind.PRODUCER, Reversal.NOTHING)
 
 
+@pytest.mark.slow
 def test_it_passes_its_own_examination(pool: Pool) -> None:
     files = {file: content.decode() for file, content in template.files("count_lines").items()}
     read = manifest.parse(files["manifest.toml"])

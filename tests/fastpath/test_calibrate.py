@@ -86,6 +86,7 @@ def test_neither_order_nor_chance_changes_what_is_learnt(seen: tuple[list[Form],
     assert calibrate(forms, vectors, rules=RULES) == known
 
 
+@pytest.mark.slow
 def test_mistakes_that_were_recorded_make_it_stricter(seen: tuple[list[Form], Vectors], known: Calibration) -> None:
     assert known.threshold is not None
     wrong = [Evidence(known.threshold + 0.1, False, False, path=f"p{each}") for each in range(12)]
@@ -94,12 +95,14 @@ def test_mistakes_that_were_recorded_make_it_stricter(seen: tuple[list[Form], Ve
     assert stricter.known == known.known + 12
 
 
+@pytest.mark.slow
 def test_what_was_recorded_of_a_form_takes_the_place_of_leaving_it_out(seen: tuple[list[Form], Vectors]) -> None:
     forms, vectors = seen
     evidence = [Evidence(0.5, False, True, path=form.path, canonical=form.canonical) for form in forms[:30]]
     assert calibrate(forms, vectors, evidence, rules=RULES).known == len(forms)
 
 
+@pytest.mark.slow
 def test_a_stricter_owner_gets_fewer_answers(seen: tuple[list[Form], Vectors], known: Calibration) -> None:
     looser = calibrate(*seen, delta=0.03, rules=RULES)
     assert looser.threshold is not None
@@ -142,6 +145,7 @@ def test_paths_that_were_asked_for_in_one_way_only_show_nothing(seen: tuple[list
     assert "no request was asked in two ways" in found.why
 
 
+@pytest.mark.slow
 def test_requests_that_nothing_tells_apart_are_never_answered() -> None:
     forms = [Form(f"p{at % 20}", f"form {at}", "the same words") for at in range(200)]
     found = calibrate(forms, np.full((200, 4), 0.5, dtype=np.float32), rules=RULES)
@@ -160,6 +164,7 @@ def test_the_more_of_what_comes_is_new_the_fewer_answers(seen: tuple[list[Form],
     assert newer.threshold is None or newer.threshold > known.threshold
 
 
+@pytest.mark.slow
 def test_more_forms_than_are_left_out_are_judged_by_a_sample(seen: tuple[list[Form], Vectors]) -> None:
     forms, vectors = seen
     rules = replace(RULES, most_left_out=100)

@@ -109,6 +109,7 @@ def many(log: Log) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_meaning_recognises_other_words_once_it_is_calibrated_and_in_its_own_space_only(log: Log, log2: Log) -> None:
     many(log)
     letters = Letters()
@@ -126,6 +127,7 @@ def test_meaning_recognises_other_words_once_it_is_calibrated_and_in_its_own_spa
     assert memory(log, log2, None).alike(hear("vex vex vex here ~/inbox")) is None
 
 
+@pytest.mark.slow
 def test_vectors_are_kept_for_the_next_process(log: Log, log2: Log) -> None:
     many(log)
     memory(log, log2, Letters()).calibrate([Evidence(1.0, False, True)] * 2000, 0.2, START)

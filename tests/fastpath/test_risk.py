@@ -37,6 +37,7 @@ def test_the_share_of_wrong_answers_stays_below_the_bound_in_nineteen_streams_of
     assert broken <= 0.05 * 200 + 6  # and the luck of 200 draws
 
 
+@pytest.mark.slow
 def test_where_answers_can_be_sure_most_streams_find_a_threshold() -> None:
     random = np.random.default_rng(8)
     found = [least_margin(stream(random, "logistic"), DELTA, 0.95)[1] for _ in range(50)]

@@ -80,6 +80,7 @@ def test_measures_become_a_baseline_that_grows_with_each_cycle(memory: Memory) -
     assert fact.episode_count == 9
 
 
+@pytest.mark.slow
 def test_a_pattern_that_shows_once_a_cycle_is_seen_because_old_episodes_are_replayed(memory: Memory) -> None:
     for _ in range(4):
         memory.add(*failing(1), *(turn(domain="web") for _ in range(30)))
@@ -262,6 +263,7 @@ def test_stopped_after_any_step_it_goes_on_where_it_was(tmp_path: Path) -> None:
     parts.close()
 
 
+@pytest.mark.slow
 def test_it_stops_by_itself_when_its_seconds_are_used_up(memory: Memory) -> None:
     memory.add(*lived_through(4))
     cycle = memory.curator(rules=CuratorRules(cpu_s=0.0)).run()
@@ -269,6 +271,7 @@ def test_it_stops_by_itself_when_its_seconds_are_used_up(memory: Memory) -> None
     assert memory.curator().run().finished
 
 
+@pytest.mark.slow
 def test_progress_is_shown(memory: Memory) -> None:
     memory.add(*lived_through(3))
     seen: list[tuple[str, int, int]] = []

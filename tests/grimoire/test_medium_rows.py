@@ -68,6 +68,7 @@ def test_what_is_no_text_and_no_number_is_stored_all_the_same(medium: Medium) ->
     assert (found.cpu_ms, found.steps[0].wall_ms) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_huge_turn_is_bounded(medium: Medium, tmp_path: Path) -> None:
     reply = {"entries": [{"text": "x" * 1000}] * 8000, "count": 8000, "total": 8000}
     big = trace(

@@ -206,6 +206,7 @@ def test_killed_at_any_moment_no_line_of_the_owners_is_lost_and_none_is_orphaned
         desk.db.close()
 
 
+@pytest.mark.slow
 def test_several_processes_take_turns(desk: Desk) -> None:
     facts = [fact(f"F{number}", f"Rule of thumb {number}.") for number in range(6)]
     put(desk.db, *facts)

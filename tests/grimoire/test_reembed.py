@@ -245,6 +245,7 @@ def test_an_exchange_that_was_begun_is_finished_before_anything_else(
     second.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", [1, 3, 5])
 def test_killed_at_any_moment_it_goes_on_and_there_is_never_a_mix(
     tmp_path: Path, clock: MovableClock, episodes: Episodes, stores: dict[str, Vectored], moment: int

@@ -231,6 +231,7 @@ def test_a_full_disk_writes_nothing_and_keeps_the_approval(house: House, monkeyp
     assert TEA in house.path().read_text()
 
 
+@pytest.mark.slow
 def test_of_several_processes_one_writes(house: House) -> None:
     item = house.approve(house.propose())
     house.db.close()

@@ -113,6 +113,7 @@ def test_below_the_threshold_there_is_none(opened: Open, folder: Path) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_with_the_side_index_nearly_all_of_the_nearest_are_found(store: SqliteEpisodes, rows, folder: Path) -> None:  # type: ignore[no-untyped-def]
     assert len(side_files(folder)) == 1
     assert recall(store, rows) > 0.9

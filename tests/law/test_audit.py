@@ -295,6 +295,7 @@ def _append_many(workspace: Workspace, number: int) -> None:
         audit.append(Entry("some act", {"who": f"{number}-{each}"}))
 
 
+@pytest.mark.slow
 def test_processes_write_one_chain(workspace: Workspace) -> None:
     at_once([partial(_append_many, workspace, number) for number in range(5)])
     report = app.verify_audit(workspace)

@@ -63,6 +63,7 @@ def faults(workspace: Workspace) -> list[tuple[Wrong, str]]:
     return [(fault.wrong, fault.place) for fault in check(workspace).faults]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "change"),
     [

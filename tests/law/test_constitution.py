@@ -157,6 +157,7 @@ def test_a_missing_unreadable_or_huge_file_stops_everything(workspace: Workspace
             constitution.read(workspace.soul)
 
 
+@pytest.mark.slow
 def test_many_starts_at_once_record_an_edit_once(workspace: Workspace) -> None:
     edit(workspace, "double approval", "triple approval")
     standings = at_once([lambda: app.App.open(workspace, SystemClock()).standing.value] * 6)

@@ -170,6 +170,7 @@ def test_below_a_folder_everything_forbidden_is_found_and_nothing_else(paths: li
         assert set(found) == outermost(root, access)
 
 
+@pytest.mark.slow
 def test_below_a_folder_every_rule_is_applied(ordinary: Path) -> None:
     wanted = set()
     for number, pattern in enumerate(pattern for rule in RULES if rule.reading for pattern in rule.patterns.split()):

@@ -152,6 +152,7 @@ class TestAnswering:
             inbox.approve(item.id, WEB, seen=0)
         assert inbox.find(item.id).state is State.WAITING
 
+    @pytest.mark.slow
     def test_one_click_that_arrives_twice_at_once_too(self, inbox: Inbox) -> None:
         item = put(inbox, needs_yes=2)
         done = at_once([lambda: tried(lambda: inbox.approve(item.id, WEB, seen=0))] * 4)

@@ -161,6 +161,7 @@ class TestApproval:
         with pytest.raises(Refused):
             court.policy(FULL, quotas=lambda _: "").permit(ASK, court.preview)
 
+    @pytest.mark.slow
     def test_of_many_processes_one_gets_the_permit(self, court: Court) -> None:
         policy = court.policy()
         court.inbox.approve(wait(policy, court), OWNER)

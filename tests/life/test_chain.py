@@ -64,6 +64,7 @@ def test_what_happens_on_a_chain_is_read_as_events(engine: str) -> None:
     assert len({event.source for event in found}) == len(found)
 
 
+@pytest.mark.slow
 def test_a_log_that_is_not_what_its_topic_says_is_kept_undecoded() -> None:
     with chain() as url:
         account = Account(url)
@@ -74,6 +75,7 @@ def test_a_log_that_is_not_what_its_topic_says_is_kept_undecoded() -> None:
     assert found.payload["logs"][0]["args"]["topic"].startswith("0xddf252ad")
 
 
+@pytest.mark.slow
 def test_a_server_that_has_no_receipts_by_block_is_asked_one_by_one() -> None:
     with chain(without=["eth_getBlockReceipts"]) as url:
         account = Account(url)

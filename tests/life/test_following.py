@@ -40,6 +40,7 @@ def episodes(mind: Watching) -> list[Episode]:
     return mind.episodes.select(Where(), count=1000)
 
 
+@pytest.mark.slow
 def test_it_begins_with_the_newest_block_and_goes_on_from_there(account: Account, mind: Watching) -> None:
     account.send(account.other, value=ETH)
     account.send(account.other, value=2 * ETH)
@@ -52,6 +53,7 @@ def test_it_begins_with_the_newest_block_and_goes_on_from_there(account: Account
     assert follows.capture().counts == {"blocks": 1, "events": 1, "remembered": 1}
 
 
+@pytest.mark.slow
 def test_an_episode_holds_what_happened_and_what_it_felt_like(account: Account, mind: Watching) -> None:
     contract = account.put(speaker(3))
     account.send(contract, value=ETH, data=said(TRANSFER, 5, 6, 7))
@@ -64,6 +66,7 @@ def test_an_episode_holds_what_happened_and_what_it_felt_like(account: Account, 
     assert episode.pad.arousal != 0.0
 
 
+@pytest.mark.slow
 def test_it_stays_behind_the_head(account: Account, mind: Watching) -> None:
     for _ in range(4):
         account.send(account.other, value=ETH)
@@ -75,12 +78,14 @@ def test_it_stays_behind_the_head(account: Account, mind: Watching) -> None:
     assert [each.payload["block"] for each in episodes(mind)] == [2, 3]
 
 
+@pytest.mark.slow
 def test_a_chain_that_is_younger_than_that_is_read_from_its_beginning(account: Account, mind: Watching) -> None:
     assert following(account, mind, FollowRules(confirmations=9)).capture().counts == {}
     account.send(account.other, value=ETH)
     assert following(account, mind).capture().counts["blocks"] == 1
 
 
+@pytest.mark.slow
 def test_a_process_that_died_after_remembering_reads_a_block_twice_and_remembers_it_once(
     account: Account, mind: Watching
 ) -> None:

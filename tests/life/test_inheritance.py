@@ -186,6 +186,7 @@ class TestComingIn:
 
 
 class TestNoCopy:
+    @pytest.mark.slow
     def test_two_heirs_of_one_testament_are_not_the_same(self, heir: Heir) -> None:
         heir.lineage.numbers = InheritanceRules(variation=0.3)
         many = tuple(an_entry(number) for number in range(60))

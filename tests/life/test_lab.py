@@ -18,6 +18,7 @@ def plain(lives: list[Life]) -> list[dict[str, object]]:
     return sorted((asdict(replace(life, cpu_s=0.0)) for life in lives), key=str)
 
 
+@pytest.mark.slow
 def test_a_piece_has_every_arm_and_every_generation(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()

@@ -42,6 +42,7 @@ def test_who_inherits_nothing_knows_nothing(tmp_path: Path) -> None:
     line.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [Way.BOTTLENECK, Way.RANDOM])
 def test_a_testament_carries_so_many_entries_and_no_more_discounted(way: Way, tmp_path: Path) -> None:
     line = lived(way, tmp_path / "a")
@@ -54,6 +55,7 @@ def test_a_testament_carries_so_many_entries_and_no_more_discounted(way: Way, tm
     line.close()
 
 
+@pytest.mark.slow
 def test_the_bottleneck_never_leaves_a_warning_behind(tmp_path: Path) -> None:
     line = lived(Way.BOTTLENECK, tmp_path / "a", entries=3)
     warned = {fact.data["executor"] for fact in line.learner.facts.find(kinds=(Kind.ANTI,))}
@@ -74,6 +76,7 @@ def test_an_heir_decides_by_what_it_inherited_and_makes_it_its_own(tmp_path: Pat
     line.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [Way.TOTAL, Way.DEATHLESS])
 def test_who_does_not_die_goes_on_as_it_is(way: Way, tmp_path: Path) -> None:
     line = lived(way, tmp_path / "a")

@@ -40,6 +40,7 @@ def work(learner: Learner, first: int, count: int, right: str = WAYS[0]) -> list
     return done
 
 
+@pytest.mark.slow
 def test_it_guesses_until_the_first_consolidation_and_knows_after_it(learner: Learner) -> None:
     before = work(learner, 0, EVERY)
     assert {WAYS[0], WAYS[1]} < set(before)
@@ -57,12 +58,14 @@ def test_it_is_warned_of_what_failed_and_guesses_something_else(learner: Learner
     assert set(other) == set(WAYS) - {TRAP}
 
 
+@pytest.mark.slow
 def test_what_misleads_is_given_up(learner: Learner) -> None:
     work(learner, 0, EVERY)
     work(learner, EVERY, EVERY, right=WAYS[1])
     assert set(work(learner, 2 * EVERY, 5, right=WAYS[1])) == {WAYS[1]}
 
 
+@pytest.mark.slow
 def test_the_same_tasks_teach_the_same_with_the_same_ids(tmp_path: Path) -> None:
     known = []
     for place in ("one", "two"):
@@ -74,6 +77,7 @@ def test_the_same_tasks_teach_the_same_with_the_same_ids(tmp_path: Path) -> None
     assert known[0] == known[1] != []
 
 
+@pytest.mark.slow
 def test_a_strict_one_heeds_only_what_is_its_own(tmp_path: Path) -> None:
     made = Learner(tmp_path / "0", MovableClock(START), fact_rules.RULES, strict=True)
     work(made, 0, EVERY)

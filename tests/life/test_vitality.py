@@ -87,6 +87,7 @@ class TestTicking:
         assert (first.point.tick, second.point.tick) == (1, 2)
         assert life.last() == second.point
 
+    @pytest.mark.slow
     def test_processes_that_tick_the_same_turns_count_each_once(self, opened: App, world: World) -> None:
         _ = opened.life_db
 

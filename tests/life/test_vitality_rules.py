@@ -143,6 +143,7 @@ class TestAge:
         assert survival(850, 1000) == pytest.approx(0.5, abs=0.01)
         assert survival(999, 1000) == pytest.approx(0.1, abs=0.01)
 
+    @pytest.mark.slow
     def test_agents_that_are_thrown_for_really_die_at_that_rate(self) -> None:
         dice, limit, agents = random.Random(11), 60, 1000
         ended = [next(t for t in range(1, limit + 1) if dice.random() < hazard(t, limit)) for _ in range(agents)]

@@ -280,6 +280,7 @@ def _killed_after(db: Database, past: Past, now: datetime, batches: int) -> None
     Ager(db, past, zone=UTC).age(now, away, progress=progress)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [1_000_000, 1])
 def test_a_killed_run_is_gone_on_with(db: Database, past: Past, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
     monkeypatch.setattr(ageing, "_BATCH", 10)
@@ -315,6 +316,7 @@ def test_indexes_that_were_laid_aside_come_back_also_after_a_failure(db: Databas
         assert _indexes(db) == before
 
 
+@pytest.mark.slow
 def test_agers_at_once_weigh_each_row_once(db: Database, past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ageing, "_BATCH", 5)
     for number in range(60):

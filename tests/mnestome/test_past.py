@@ -88,6 +88,7 @@ def test_a_move_that_is_killed_loses_nothing_and_counts_nothing_twice(
     assert past.due(db, now) == 0
 
 
+@pytest.mark.slow
 def test_two_who_move_at_once(db: Database, past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moving, "_BATCH", 5)
     keys, now = lived(db, past), START + 30 * DAY

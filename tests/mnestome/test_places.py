@@ -1,6 +1,7 @@
 import math
 from statistics import mean
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def test_what_comes_later_moves_nothing() -> None:
     assert math.hypot(*found["alone"]) > 0.99
 
 
+@pytest.mark.slow
 def test_a_very_large_graph_is_placed_whole() -> None:
     everybody = [f"n{number}" for number in range(3 * MOST)]
     joined = [(name, everybody[(number * 7 + 1) % 50]) for number, name in enumerate(everybody)]

@@ -79,6 +79,7 @@ def test_another_source_is_another_wish_and_a_newer_version_is_not(db: Database)
     assert found["find_files"].src_version == "2.0.0"
 
 
+@pytest.mark.slow
 def test_processes_that_apply_the_same_turns_at_once(db: Database) -> None:
     done = at_once([lambda: [wish(db, f"T{number}") for number in range(10)].count(True)] * 4)
     assert sum(done) == 10

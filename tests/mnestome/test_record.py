@@ -159,6 +159,7 @@ def test_a_turn_beyond_all_measure_is_bounded(db: Database) -> None:
     assert len(everything(db)) == 256
 
 
+@pytest.mark.slow
 def test_processes_that_record_at_once_lose_nothing(db: Database) -> None:
     def work(name: int) -> int:
         return sum(turn(db, f"T{name}.{number}", Pass(), Pass("a", f"own_{name}")) for number in range(25))

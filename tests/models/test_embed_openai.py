@@ -176,6 +176,7 @@ def test_a_server_that_changes_its_model_is_noticed(backend: Backend) -> None:
     assert "changed its model" in failure(embedder).what
 
 
+@pytest.mark.slow
 def test_silence_ends(backend: Backend) -> None:
     quiet = threading.Event()
     backend.answer = lambda body: (200, {"data": []} if quiet.wait(60) else {})

@@ -163,6 +163,7 @@ def test_a_certificate_that_cannot_be_verified_is_refused() -> None:
 # -- too much
 
 
+@pytest.mark.slow
 def test_one_that_repeats_itself_is_stopped() -> None:
     def act(talk: Talk) -> None:
         talk.head()

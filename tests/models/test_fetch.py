@@ -195,6 +195,7 @@ def test_the_hub_gives_the_rest_or_begins_anew(folder: Path) -> None:
     assert from_hub(folder, knows_no_ranges, had=b"wrong bytes").read_bytes() == CONTENT
 
 
+@pytest.mark.slow
 def test_a_redirect_of_the_hub_is_followed_only_to_a_safe_place(folder: Path) -> None:
     with serving(hub()) as target, serving(fails(302, Location=f"{target.url}/there")) as running:
         assert fetch.get(replace(PIN, hub=f"{running.url}/file"), folder, quiet).read_bytes() == CONTENT

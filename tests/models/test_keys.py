@@ -94,6 +94,7 @@ class Drawer(KeyringBackend):
         self.held[service, username] = password
 
 
+@pytest.mark.slow
 def test_the_keyring(tmp_path: Path) -> None:
     before = keyring.get_keyring()
     try:

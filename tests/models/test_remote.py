@@ -178,6 +178,7 @@ def test_a_server_that_asks_for_time_gets_it() -> None:
     assert pauses[1] < 2
 
 
+@pytest.mark.slow
 def test_it_is_tried_as_often_as_the_settings_say() -> None:
     for retries in (0, 1, 3):
         with serving(fails(503)) as running, pytest.raises(ModelError) as caught:

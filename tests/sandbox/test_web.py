@@ -237,6 +237,7 @@ def test_the_time_of_all_redirects_counts_together(town: Town) -> None:
     assert "too long" in town.failure(f"http://site.example:{site.port}/start", timeout_s=0.4, max_redirects=20).what
 
 
+@pytest.mark.slow
 def test_a_resolver_that_hangs_is_given_up_on(town: Town) -> None:
     release = threading.Event()
 
@@ -251,6 +252,7 @@ def test_a_resolver_that_hangs_is_given_up_on(town: Town) -> None:
     assert time.monotonic() - started < PATIENCE_S
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("own_s", "call_s"), [(0.2, 600), (600, 0.2)])
 def test_one_call_may_shorten_its_time_but_not_lengthen_it(town: Town, own_s: float, call_s: float) -> None:
     site = town.site(silent=say_nothing)
@@ -279,6 +281,7 @@ def test_an_endless_body_is_cut(town: Town) -> None:
     assert town.get(f"http://site.example:{site.port}/exact", max_bytes=0).truncated
 
 
+@pytest.mark.slow
 def test_headers_have_a_limit(town: Town) -> None:
     def many(_: str, sock: socket.socket) -> None:
         sock.sendall(b"HTTP/1.1 200 OK\r\n")

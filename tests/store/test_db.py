@@ -193,6 +193,7 @@ def test_processes_share_a_database_from_its_first_moment(tmp_path: Path) -> Non
     assert db.problems() == []
 
 
+@pytest.mark.slow
 def test_a_file_that_is_locked_before_it_is_in_wal_mode_is_waited_for(tmp_path: Path) -> None:
     """Switching to WAL fails at once when another process is at it, busy timeout or not."""
     path = tmp_path / "store.db"

@@ -53,6 +53,7 @@ class TestAGoodDraft:
             *READING, *(f"test: {test['name']}" for test in TESTS), "exercise", "mutation",
         ]  # fmt: skip
 
+    @pytest.mark.slow
     def test_gets_the_limits_of_a_birth_whatever_the_settings_allow(
         self, tools: Tools, monkeypatch: pytest.MonkeyPatch
     ) -> None:

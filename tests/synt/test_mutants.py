@@ -36,6 +36,7 @@ def proven(pool: Pool, tests: list[dict[str, Any]], code: str = CODE, rules: Mut
 
 
 class TestMaking:
+    @pytest.mark.slow
     def test_the_same_code_has_the_same_mutants(self) -> None:
         assert mutants(CODE, 12) == mutants(CODE, 12)
         assert mutants(CODE, 12)[:5] == mutants(CODE, 5)

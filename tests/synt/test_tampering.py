@@ -198,6 +198,7 @@ def test_is_caught_by_its_own_tests(attempt: Try, tools: Tools) -> None:
 
 
 class TestByConstruction:
+    @pytest.mark.slow
     def test_nothing_is_kept_from_one_test_to_the_next(self, pool: Pool) -> None:
         """What counts its calls to be good in the first three counts to one: each gets a sandbox of its own."""
         code = (
@@ -210,6 +211,7 @@ class TestByConstruction:
             assert tried.outcome is not None
             assert tried.outcome.reply["entries"][0]["text"] == "False"
 
+    @pytest.mark.slow
     def test_a_draft_never_shares_a_sandbox_even_where_others_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
         warm = Pool(warm=1)
         asked: list[bool] = []

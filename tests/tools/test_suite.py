@@ -20,7 +20,10 @@ def suite(tmp_path: Path) -> ModuleType:
     made.ROOT = tmp_path
     made.RECORD = tmp_path / "build" / "suite.json"
     write = ["sh", "-c", f"printf '%s' '{COUNTS}' > \"$2\"", "sh"]
-    made.KINDS = {"test": [("lint", ["true"]), ("tests", write)], "check": [("lint", ["false"]), ("tests", write)]}
+    made.KINDS = {
+        "test": [[("lint", ["true"]), ("types", ["echo", "well"])], [("tests", write)]],
+        "check": [[("lint", ["false"]), ("types", ["true"])], [("tests", write)]],
+    }
     git(tmp_path, "init", "-q")
     (tmp_path / ".gitignore").write_text("build/\n")
     git(tmp_path, "add", ".")
@@ -43,9 +46,17 @@ def test_a_run_names_its_commit_counts_and_times(suite: ModuleType, tmp_path: Pa
     assert made["commit"] == git(tmp_path, "rev-parse", "HEAD")
     assert (made["kind"], made["clean"], made["whole"], made["passed"]) == ("test", True, True, True)
     assert made["counts"] == {"passed": 3}
-    assert [each["name"] for each in made["steps"]] == ["lint", "tests"]
+    assert [each["name"] for each in made["steps"]] == ["lint", "types", "tests"]
     assert made["seconds"] >= 0
     assert made["cpu_seconds"] >= 0
+
+
+def test_what_runs_side_by_side_is_shown_one_after_the_other(
+    suite: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    record(suite)
+    shown = capfd.readouterr().out.splitlines()
+    assert shown[:3] == ["$ true", "$ echo well", "well"]
 
 
 def test_what_is_not_committed_is_said(suite: ModuleType, tmp_path: Path) -> None:
@@ -55,7 +66,7 @@ def test_what_is_not_committed_is_said(suite: ModuleType, tmp_path: Path) -> Non
 
 def test_a_commit_during_the_run_is_no_clean_run(suite: ModuleType, tmp_path: Path) -> None:
     commit = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "--allow-empty", "-m", "x"]
-    suite.KINDS["test"] = [("lint", commit)]
+    suite.KINDS["test"] = [[("lint", commit)]]
     assert record(suite)["clean"] is False
 
 
@@ -63,26 +74,30 @@ def test_a_part_of_the_tests_is_not_the_whole(suite: ModuleType) -> None:
     assert record(suite, "test", "tests/core")["whole"] is False
 
 
-def test_the_first_step_that_fails_is_the_last(suite: ModuleType) -> None:
+def test_after_a_linter_that_failed_no_test_is_run(suite: ModuleType) -> None:
     made = record(suite, "check")
     assert (made["passed"], made["whole"]) == (False, False)
-    assert [each["name"] for each in made["steps"]] == ["lint"]
+    assert [each["name"] for each in made["steps"]] == ["lint", "types"]
 
 
 def test_a_run_that_is_broken_off_has_not_passed(suite: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     record(suite)
     really = suite.run_step
 
-    def broken_off(name: str, command: list[str]) -> object:
+    def broken_off(name: str, command: list[str], output: Path | None) -> object:
         if name == "tests":
             raise KeyboardInterrupt
-        return really(name, command)
+        return really(name, command, output)
 
     monkeypatch.setattr(suite, "run_step", broken_off)
     with pytest.raises(KeyboardInterrupt):
         suite.run("test", [])
     left = json.loads(suite.RECORD.read_text())
-    assert (left["passed"], left["whole"], [each["name"] for each in left["steps"]]) == (False, False, ["lint"])
+    assert (left["passed"], left["whole"], [each["name"] for each in left["steps"]]) == (
+        False,
+        False,
+        ["lint", "types"],
+    )
 
 
 def test_without_git_the_commit_is_unknown(suite: ModuleType, tmp_path: Path) -> None:

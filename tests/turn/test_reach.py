@@ -189,6 +189,7 @@ def routed(text: str, reaching: Reaching | None, before: Sequence[str] = ("find_
     return router().route(text, now=NOW, cwd=CWD, reach=reaching, before=before)
 
 
+@pytest.mark.slow
 def test_without_experience_every_plan_is_as_it_was() -> None:
     for text in SAYINGS[::20]:
         assert routed(text, lambda _: None) == router().route(text, now=NOW, cwd=CWD)
@@ -247,6 +248,7 @@ def test_of_two_that_the_words_fit_alike_the_usual_one_is_taken(
     assert found.certainty <= plain.certainty
 
 
+@pytest.mark.slow
 def test_no_experience_makes_sure_what_the_words_are_not() -> None:
     text = "what will the weather be tomorrow"
     plain = routed(text, None)

@@ -45,6 +45,7 @@ def test_a_page_holds_nothing_that_runs_or_comes_from_elsewhere(page: TestClient
     assert "<script>alert" not in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EVILS)
 def test_what_comes_from_outside_is_shown_as_it_was_written(page: TestClient, path: str) -> None:
     texts: list[str] = []
@@ -127,6 +128,7 @@ def test_search_shows_the_four_factors_of_each(api: Knowing, page: TestClient) -
         assert re.search(rf'aria-label="{word} {figure}"', html)
 
 
+@pytest.mark.slow
 def test_nothing_is_searched_for_where_nothing_was_asked(api: Knowing, page: TestClient) -> None:
     html = page.get("/memory?q=+").text
     assert "/api/memory/search" not in {scope["path"] for scope in api.scopes}
@@ -163,6 +165,7 @@ def test_more_facts_are_asked_for_with_the_same_filters(page: TestClient) -> Non
 # -- fast paths
 
 
+@pytest.mark.slow
 def test_savings_are_shown_over_time_and_against_the_bound(api: Knowing, page: TestClient) -> None:
     html = page.get("/fastpaths?days=90").text
     assert _asked(api, "/api/savings")["days"] == ["90"]
@@ -171,11 +174,13 @@ def test_savings_are_shown_over_time_and_against_the_bound(api: Knowing, page: T
     assert html.count('class="column accent"') >= 16
 
 
+@pytest.mark.slow
 def test_a_span_that_is_not_offered_is_thirty_days(api: Knowing, page: TestClient) -> None:
     page.get("/fastpaths?days=99999999999999999999")
     assert _asked(api, "/api/savings")["days"] == ["30"]
 
 
+@pytest.mark.slow
 def test_paths_are_filtered_by_state_and_counted_in_all(page: TestClient) -> None:
     html = page.get("/fastpaths?state=shadow").text
     assert "what do the PDFs say" in html

@@ -118,6 +118,7 @@ def test_one_day_alone_does_not_fill_the_picture() -> None:
     assert float(only.attrib["width"]) < 120
 
 
+@pytest.mark.slow
 def test_a_long_curve_keeps_its_peak() -> None:
     points = [(NOW + number * 60, 0.1) for number in range(20_000)]
     points[7_777] = (points[7_777][0], 0.93)

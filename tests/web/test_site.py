@@ -84,6 +84,7 @@ def test_what_comes_from_outside_is_shown_as_it_was_written(page: TestClient, pa
     assert EVIL in "".join(texts)
 
 
+@pytest.mark.slow
 def test_the_frame_says_where_one_is_and_what_waits(page: TestClient) -> None:
     html = page.get("/inbox/act").text
     assert re.search(r'<a href="/inbox" aria-current="page">', html)

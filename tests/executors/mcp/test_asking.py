@@ -28,6 +28,7 @@ def agreed(to: Dial) -> Tool:
     return Tool(server="notes", tool=found[0].name, starts=to.server.digest, pin=found[0].pin(to.server))
 
 
+@pytest.mark.slow
 def test_a_tool_is_listed_and_called(tmp_path: Path) -> None:
     started: list[int] = []
     ended: list[int] = []
@@ -95,6 +96,7 @@ def test_what_is_no_json_is_passed_over(tmp_path: Path) -> None:
     assert asking.ask(to, agreed(to), {"words": "milk"}, SECONDS)["entries"][0]["text"] == "found: milk"
 
 
+@pytest.mark.slow
 def test_a_server_gets_no_model_of_ours(tmp_path: Path) -> None:
     to = dial("asks", tmp_path)
     assert asking.ask(to, agreed(to), {"words": "milk"}, SECONDS)["entries"][0]["text"] == "found: refused"
@@ -108,6 +110,7 @@ def test_a_server_gets_no_more_of_the_environment_than_it_is_given(tmp_path: Pat
     assert names <= {"PATH", "LC_CTYPE"}  # the second is Python's own
 
 
+@pytest.mark.slow
 def test_what_a_server_started_ends_with_it(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     to = dial("child", tmp_path, file)
@@ -127,6 +130,7 @@ def _is_gone(pid: int) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_what_is_longer_than_an_answer_is_cut_and_says_so(tmp_path: Path) -> None:
     to = dial("long", tmp_path)
     text = asking.ask(to, agreed(to), {"words": ""}, SECONDS)["entries"][0]["text"]

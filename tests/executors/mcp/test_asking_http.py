@@ -69,6 +69,7 @@ def agreed(to: Dial, name: str) -> Tool:
     return Tool(server="house", tool=name, starts=to.server.digest, pin=found.pin(to.server))
 
 
+@pytest.mark.slow
 def test_a_tool_is_called_with_the_secret_and_nothing_else(house: House, tmp_path: Path) -> None:
     to = Dial(house.server, tmp_path, bearer="a-secret")
     answer = asking.ask(to, agreed(to, "say_weather"), {"place": "Rome"}, SECONDS)

@@ -84,6 +84,7 @@ def few() -> Ranker:
 # -- how it behaves
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedder", [None, Letters()])
 def test_all_tools_come_back_the_best_first_with_scores_between_0_and_1(embedder: Any) -> None:
     ranker = Ranker(built_in(), embedder)

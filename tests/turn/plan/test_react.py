@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from metnos.turn.plan.react import reason
 from metnos.turn.plan.records import Kind, Path, Plan
 from turn.plan.asking import HOME, Model, calls, candidates, done, failed, scene, steps
@@ -48,6 +50,7 @@ def test_a_model_that_goes_in_circles_has_to_answer() -> None:
     assert (plan.say, len(model.asked)) == ("so be it", 1)
 
 
+@pytest.mark.slow
 def test_odd_replies_end_in_an_answer_too() -> None:
     for odd in (None, {"steps": []}, steps({"nobody": {}}), steps({"read_files": {}}), steps({"answer": {"text": ""}})):
         plan, _ = reasoned(odd, "well \u200b")
