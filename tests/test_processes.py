@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -67,3 +68,14 @@ def test_signals_that_are_ignored_around_us_reach_our_children(number: str) -> N
         check=False,
     )
     assert done.returncode == 0, "the signal was ignored"
+
+
+def test_what_hangs_where_no_signal_is_heard_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("import ctypes\n\ndef test_hangs():\n    ctypes.PyDLL(None).sleep(600)\n")
+    line = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path), "-o", "faulthandler_timeout=1", "-q"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *line, "-p", "no:cacheprovider", "-p", "no:xdist", "test_it.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "test_hangs" in done.stderr, "it says where it was"

@@ -45,7 +45,14 @@ KINDS: dict[str, list[list[Command]]] = {
     "check": [LINT, [("tests", [*PYTEST, "--quick", "-m", "not slow and not soak", *WHOLE])]],
     "test": [LINT, [("tests", [*PYTEST, "-m", "not soak"])]],
     "cover": [[("tests", [*PYTEST, "-m", "not soak", "--cov", "--cov-report=term-missing:skip-covered"])]],
-    "soak": [[("tests", [*PYTEST, "--soak", "-m", "soak or repeated", "--timeout", "3600"])]],
+    "soak": [
+        [
+            (
+                "tests",
+                [*PYTEST, "--soak", "-m", "soak or repeated", "--timeout", "3600", "-o", "faulthandler_timeout=7200"],
+            )
+        ]
+    ],
 }
 
 

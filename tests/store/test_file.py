@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from metnos.core.errors import StoreCorrupt
+from metnos.store import file
 from metnos.store.check import check_databases
 from metnos.store.db import Database
 from metnos.store.file import copy_database, is_database
@@ -35,8 +36,14 @@ def test_looking_at_a_database_drops_no_lock_of_it(db: Database, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_copy_is_whole_while_others_write(db: Database, tmp_path: Path) -> None:
-    """Two rows always come together; a copy that held one without the other would be torn."""
+def test_a_copy_is_whole_and_comes_to_an_end_while_others_write(
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two rows always come together; a copy that held one without the other would be torn.
+
+    In such small steps something is written between any two of them.
+    """
+    monkeypatch.setattr(file, "_BACKUP_PAGES", 1)
     with db.write() as tx:
         tx.execute_many("INSERT INTO items (name) VALUES (?)", [(f"filler {n} " + "x" * 400,) for n in range(4000)])
     stop = threading.Event()

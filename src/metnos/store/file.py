@@ -17,7 +17,7 @@ from metnos.core.errors import StoreCorrupt, StoreError
 from metnos.store.faults import translate
 
 _LEAST = 512  # bytes: SQLite's smallest page, and so its smallest file
-_BACKUP_PAGES = 256  # about 1 MB a step: between steps writers get their turn
+_BACKUP_PAGES = 256  # about 1 MB a step: between steps other threads of this process get their turn
 
 
 def open_connection(path: Path, mode: str, busy_timeout_s: float) -> sqlite3.Connection:
@@ -75,6 +75,10 @@ def copy_database(source: Path, target: Path, busy_timeout_s: float = 10.0, *, w
         with contextlib.closing(open_connection(source, "ro", busy_timeout_s)) as reader:
             files.create(staged, b"", mode=files.PRIVATE_FILE)
             with contextlib.closing(open_connection(staged, "rw", busy_timeout_s)) as writer:
+                # It stays with what was there at its beginning. Otherwise each write of others would begin it anew,
+                # and while somebody keeps writing it would never end.
+                reader.execute("BEGIN")
+                reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 reader.backup(writer, pages=_BACKUP_PAGES)
                 # One file and no side files: a copy must be able to travel alone.
                 pragma(writer, "journal_mode", "DELETE")
