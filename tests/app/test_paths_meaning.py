@@ -58,10 +58,10 @@ THINGS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.fixture
-def app(_template: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+def app(_template: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """A house that was asked for all of this, before its first night. No model is in it."""
     monkeypatch.setattr(Shortcuts, "_is_checked", lambda _self, _turn: False)  # it would be by chance
-    fill(Path.home())
+    fill(tmp_path / "home")
     (Path.home() / "docs" / "t.csv").write_text("item,amount\na,1\nb,2\n")
     made = Workspace(Path.home() / "workspace")
     copy_folder(_template.root, made.root)

@@ -140,6 +140,7 @@ class TestHistory:
 
 @pytest.mark.slow
 class TestStart:
+    @pytest.mark.usefixtures("tmp_path")  # there is its home
     def test_the_first_time_it_makes_a_workspace_and_shows_the_laws(self) -> None:
         program = Program(from_nothing=True).wait_for("First start: making a workspace").wait_for("All is well")
         program.wait_for("The Laws this agent is bound by").wait_for("traceability").wait_for("say what you want")

@@ -56,6 +56,7 @@ def test_a_second_yes_needs_a_tick_and_no_key_gives_it(page: Page, api: Api) -> 
     expect(second).to_contain_text("This cannot be taken back")
     expect(second.get_by_role("button", name="Always")).to_have_count(0)
     second.focus()
+    expect(second).to_have_attribute("data-keys", "heard")
     page.keyboard.press("y")
     expect(second.get_by_role("button", name="Yes, do it")).to_be_disabled()
     looks.as_it_is(page, "chat-second-yes", SHOTS)

@@ -76,6 +76,7 @@ def test_a_change_is_asked_about_done_with_the_keyboard_alone_and_taken_back(pag
     expect(question).to_be_focused()
     assert not archive.exists()
     looks.as_it_is(page, "journey-asked", SHOTS)
+    expect(question).to_have_attribute("data-keys", "heard")
     page.keyboard.press("y")
     answered(turn)
     assert sorted(each.name for each in archive.iterdir()) == ["contract.pdf", "invoice.pdf"]
@@ -88,6 +89,9 @@ def test_a_change_is_asked_about_done_with_the_keyboard_alone_and_taken_back(pag
 
 def test_a_key_that_was_meant_for_the_request_approves_nothing(page: Page, house: House) -> None:
     turn = ask(page, "create a folder called yonder in ~/play")
+    expect(turn.locator(".question")).to_be_focused()  # it came up under somebody's fingers
+    page.keyboard.type("yes, yesterday", delay=150)
+    expect(turn.get_by_role("button", name="Yes, do it")).to_be_enabled()
     page.get_by_label("What you ask").focus()
     page.keyboard.type("yes y y")
     expect(turn.get_by_role("button", name="Yes, do it")).to_be_enabled()

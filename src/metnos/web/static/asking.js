@@ -1,11 +1,12 @@
 // A question before something is done, in the chat: what exactly would happen, how it is taken back, which rule asks.
 // Rules: nothing is a yes but a yes. The focus goes to the question and never to its answer, so that a key that was
-// meant for something else approves nothing; y and n count only while the focus is in the question. The second yes for
-// what cannot be taken back needs a tick first: a finger that repeats itself is no decision.
+// meant for something else approves nothing; y and n count only while the focus is in the question, and once no key was
+// pressed there for a second: whoever is still typing has not seen it. The second yes for what cannot be taken back
+// needs a tick first: a finger that repeats itself is no decision.
 
 import { complain, lasted, make, post } from "./metnos.js";
 
-const MOST_LINES = 40, LONGEST = 400;
+const MOST_LINES = 40, LONGEST = 400, QUIET_MS = 1000;
 const WORDS = {
   en: {
     act: "Do this?", offer: "Shall I make it?", birth: "Let it live?", again: "This cannot be taken back. Do it all the same?",
@@ -76,8 +77,16 @@ export function question(run, wanted, fresh) {
     card.classList.add("settled");
     if (inside) card.focus({ preventScroll: true });
   }
+  let hearing = 0;
+  function listen() {
+    delete card.dataset.keys;
+    clearTimeout(hearing);
+    hearing = setTimeout(() => { card.dataset.keys = "heard"; }, QUIET_MS);
+  }
+  card.addEventListener("focusin", (event) => { if (!card.contains(event.relatedTarget)) listen(); });
   card.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, textarea")) return;
+    if (!card.dataset.keys) { listen(); return; }
     if (event.key === "y" && !second && buttons.isConnected) { event.preventDefault(); answer("yes"); }
     if (event.key === "n" && buttons.isConnected) { event.preventDefault(); answer("no"); }
   });
