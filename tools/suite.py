@@ -36,7 +36,8 @@ LINT: list[Command] = [
     ("layers", [str(BIN / "lint-imports"), "--no-cache"]),
     ("sizes", [sys.executable, "tools/sizes.py"]),
 ]
-PYTEST = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal"]
+WORKERS = min(os.cpu_count() or 2, 4) + 1  # one more than can work: many tests wait for a process
+PYTEST = [sys.executable, "-m", "pytest", "-n", str(WORKERS), "--dist", "worksteal"]
 # Each of these opens a whole Metnos in nearly every test; reading them alone takes a third of the time to begin.
 WHOLE = [f"--ignore=tests/{each}" for each in ("api", "cli", "escape", "examples", "story", "web/browser")]
 # The commands of one list run at the same time.

@@ -1,10 +1,11 @@
 """Attacks on the sandbox, each through the whole production path: signed into the catalog, decided, permitted, run.
 
 Each is made three times: in a warm child, in a cold one, and as a control without the defence that it is about. The
-control must succeed, or the attack would prove nothing.
+control must succeed, or the attack would prove nothing. Of cold ones and controls each third is in the suite, and all
+are in the soak.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -24,7 +25,16 @@ FAMILIES = (
     attacks_files, attacks_kernel, attacks_network, attacks_bombs, attacks_process, attacks_broker, attacks_python,
 )  # fmt: skip
 ATTACKS = tuple(attack for family in FAMILIES for attack in family.ATTACKS)
-every = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.family}: {attack.name}")
+
+
+def each_of(attacks: Sequence[Attack], *, third: bool) -> pytest.MarkDecorator:
+    """Attacks as parameters; of ``third`` only each third is in the suite."""
+    marks = [(pytest.mark.soak,) if third and place % 3 else () for place in range(len(attacks))]
+    return pytest.mark.parametrize(
+        "attack",
+        [pytest.param(each, marks=mark) for each, mark in zip(attacks, marks, strict=True)],
+        ids=[f"{each.family}: {each.name}" for each in attacks],
+    )
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +43,24 @@ def world() -> Iterator[World]:
         yield world
 
 
-@pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
 @pytest.mark.repeated
-@every
-def test_it_holds(world: World, attack: Attack, cold: bool, repeat: Repeat) -> None:
-    for _ in repeat(f"attacks on a {'cold' if cold else 'warm'} sandbox", suite=1, soak=8):
-        _, outcome, escaped = world.attempt(attack, cold=cold)
+@each_of(ATTACKS, third=False)
+def test_it_holds(world: World, attack: Attack, repeat: Repeat) -> None:
+    for _ in repeat("attacks on a warm sandbox", suite=1, soak=8):
+        _, outcome, escaped = world.attempt(attack, cold=False)
         assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
 
 
 @pytest.mark.repeated
-@every
+@each_of(ATTACKS, third=True)
+def test_it_holds_in_a_sandbox_of_its_own(world: World, attack: Attack, repeat: Repeat) -> None:
+    for _ in repeat("attacks on a cold sandbox", suite=1, soak=8):
+        _, outcome, escaped = world.attempt(attack, cold=True)
+        assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
+
+
+@pytest.mark.repeated
+@each_of(ATTACKS, third=True)
 def test_the_control_escapes(world: World, attack: Attack, repeat: Repeat) -> None:
     if attack.no_control:
         pytest.skip(attack.no_control)
