@@ -6,7 +6,7 @@ import pytest
 
 from app.mortal import mortal
 from life.lived import live
-from metnos.app import App, ailing, dying, examine, retiring
+from metnos.app import App, ailing, dying, examine, retired, retiring
 from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import TestamentError
@@ -38,12 +38,12 @@ def test_the_doctor_asks(opened: App, clock: MovableClock) -> None:
 
 class TestTheEnd:
     def test_one_that_was_interrupted_is_to_be_finished(self, opened: App, target: Path) -> None:
-        way = retiring.thanatopsis(opened)
+        way = retired.thanatopsis(opened)
         way.accept(Cause.OWNER, Wishes(str(target)))
         level, found, fix = said(ailing.check(opened))
         assert (level, fix) == (Level.RED, "metnos life retire --resume")
         assert "interrupted" in found
-        with files.held(opened.workspace.memory / retiring.LOCK):
+        with files.held(opened.workspace.memory / retired.LOCK):
             level, found, _ = said(ailing.check(opened))
         assert level is Level.YELLOW
         assert "just now" in found
@@ -108,8 +108,8 @@ def test_a_profile_that_is_not_there_and_a_broken_file_are_said(opened: App) -> 
 
 
 def test_who_is_not_told_where_it_is_left_is_told_why_it_takes_nothing(opened: App, target: Path) -> None:
-    retiring.thanatopsis(opened).accept(Cause.OWNER, Wishes(str(target)))
+    retired.thanatopsis(opened).accept(Cause.OWNER, Wishes(str(target)))
     with pytest.raises(TestamentError, match="is being retired") as told:
-        retiring.refuse_dead(opened)
+        retired.refuse_dead(opened)
     assert "--resume" in told.value.fix
     assert dying.RETIRED not in told.value.what

@@ -9,7 +9,7 @@ import pytest
 from app.extended import Opened
 from life.local_chain import ETH, Account, chain, said, speaker
 from life.test_chain import topic
-from metnos.app import App, beating, retiring
+from metnos.app import App, beating, retired
 from metnos.app.beating import FOLLOWED, Beating
 from metnos.app.night import build
 from metnos.context.budgets import Phase
@@ -188,7 +188,7 @@ def test_a_golem_whose_time_has_come_leaves_a_testament_and_beats_no_more(
 def test_a_golem_that_was_killed_while_it_was_retired_goes_on_with_that(equipped: App, tmp_path: Path) -> None:
     app, _ = golem(equipped, "")
     heart, target = beating.require(app), tmp_path / "left.testament"
-    retiring.thanatopsis(app).accept(Cause.ECONOMIC, Wishes(str(target)))
+    retired.thanatopsis(app).accept(Cause.ECONOMIC, Wishes(str(target)))
     with pytest.raises(TestamentError, match="was retired"):
         heart.beat()
     assert heart.is_dead()

@@ -11,7 +11,7 @@ from conftest import START
 from copying import copy_folder
 from forking import KILLED, die
 from life.lived import live
-from metnos.app import App, dying, retiring
+from metnos.app import App, dying, retired, retiring
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.life.cause import Cause
@@ -55,7 +55,7 @@ def accepted(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> 
     made = Workspace(tmp_path_factory.mktemp("accepted") / "workspace")
     copy_folder(_template.root, made.root)
     app = live(App.open(made, MovableClock(START)))
-    retiring.thanatopsis(app).accept(Cause.OWNER, Wishes("left.testament"))
+    retired.thanatopsis(app).accept(Cause.OWNER, Wishes("left.testament"))
     app.close()
     return made
 
@@ -65,7 +65,7 @@ def gone_on(accepted: Workspace, folder: Path) -> Workspace:
     copied = Workspace(folder / "workspace")
     copy_folder(accepted.root, copied.root)
     app = reopened(copied)
-    retiring.thanatopsis(app).move(str(folder / "left.testament"))
+    retired.thanatopsis(app).move(str(folder / "left.testament"))
     app.close()
     return copied
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from life.lived import PLACE, SECRET, WORDS, left
-from metnos.app import App, beating, dying, estate, retiring
+from metnos.app import App, beating, dying, estate, retired, retiring
 from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, TestamentError
@@ -81,7 +81,7 @@ class TestDamagedMemory:
     @pytest.mark.parametrize("store", ["memory/grimoire.db", "memory/medium.db", ".mnestome/mnest.sqlite"])
     def test_what_can_be_scanned_no_more_is_not_told(self, lived: App, target: Path, store: str) -> None:
         """Damaged after the lessons were chosen: what was chosen then was looked at, and the whole never was."""
-        way = retiring.thanatopsis(lived)
+        way = retired.thanatopsis(lived)
         way.accept(Cause.OWNER, Wishes(str(target)))
         steps = dying.steps(lived)
         names = [each.name for each in steps]
@@ -119,7 +119,7 @@ class TestDamagedMemory:
         for door in (retiring.outlook, retiring.retire):
             with pytest.raises(StoreCorrupt):
                 door(app, to=target, release=["P0001"])
-        assert retiring.thanatopsis(app).death() is None
+        assert retired.thanatopsis(app).death() is None
 
     def test_a_golem_that_is_at_its_end_ends(self, lived: App, clock: MovableClock) -> None:
         folder = lived.workspace.root / "profiles"
@@ -145,7 +145,7 @@ def _failing(error: Exception) -> Callable[[Death], Any]:
 class TestGivenUp:
     @pytest.fixture
     def way(self, opened: App) -> Thanatopsis:
-        made = retiring.thanatopsis(opened)
+        made = retired.thanatopsis(opened)
         made.accept(Cause.OWNER, Wishes("/srv/x.testament"))
         return made
 
@@ -232,13 +232,13 @@ class TestElsewhere:
         assert done[0].path == first
         assert first.is_file()
         with pytest.raises(TestamentError, match=r"first\.testament"):
-            retiring.refuse_dead(lived)
+            retired.refuse_dead(lived)
 
     def test_who_is_refused_leaves_no_second_one(self, lived: App, tmp_path: Path) -> None:
         """It was left already, and somebody else is still telling of it."""
         first, second = tmp_path / "first.testament", tmp_path / "second.testament"
         retiring.retire(lived, to=first)
-        with files.held(lived.workspace.memory / retiring.LOCK), pytest.raises(TestamentError, match="another process"):
+        with files.held(lived.workspace.memory / retired.LOCK), pytest.raises(TestamentError, match="another process"):
             retiring.retire(lived, to=second)
         assert not second.exists()
         assert retiring.retire(lived, to=second).path == second

@@ -10,7 +10,7 @@ import pytest
 
 from app.bundled import HOSTILE, other, titled, write
 from life.lived import PLACE, SECRET, WORDS, fact, left, live
-from metnos.app import App, answering, dying, estate, inheriting, retiring
+from metnos.app import App, answering, dying, estate, inheriting, retired, retiring
 from metnos.app.importing import Became
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ModelError, NotTrusted, Refused, TestamentError, UsageError
@@ -288,7 +288,7 @@ class TestNothingDiesSilent:
         assert left(target).testament.entries == ()
 
     def test_a_place_that_is_taken_stops_it_and_another_can_be_named(self, lived: App, target: Path) -> None:
-        retiring.thanatopsis(lived).accept(Cause.OWNER, Wishes(str(target)))
+        retired.thanatopsis(lived).accept(Cause.OWNER, Wishes(str(target)))
         target.write_bytes(b"something else")
         with pytest.raises(TestamentError, match="is there already"):
             retiring.retire(lived)
@@ -338,13 +338,13 @@ class TestBefore:
         assert found.open_work == {"questions": 1}
         assert found.grants == 1
         assert found.offered[0] == ("P0001", WORDS)
-        assert retiring.thanatopsis(lived).death() is None
+        assert retired.thanatopsis(lived).death() is None
         assert lived.halts.halted() is None
 
     def test_what_is_not_there_cannot_be_released(self, lived: App, target: Path) -> None:
         with pytest.raises(UsageError, match="no episode"):
             retiring.retire(lived, to=target, release=["P0009"])
-        assert retiring.thanatopsis(lived).death() is None
+        assert retired.thanatopsis(lived).death() is None
 
     def test_a_file_that_is_there_is_not_written_over(self, lived: App, target: Path) -> None:
         target.touch()

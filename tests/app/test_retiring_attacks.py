@@ -10,7 +10,7 @@ import pytest
 
 from life.lived import fact, left
 from life.willed import a_signer, an_entry, of_generation, opened
-from metnos.app import App, dying, inheriting, retiring
+from metnos.app import App, dying, inheriting, retired, retiring
 from metnos.core.clock import MovableClock
 from metnos.core.errors import TestamentError
 from metnos.core.workspace import Workspace
@@ -102,7 +102,7 @@ def test_executors_that_do_not_fit_cost_no_lesson_and_the_owner_is_told(
 
 
 def test_a_pipe_in_its_way_does_not_hold_it(lived: App, target: Path) -> None:
-    retiring.thanatopsis(lived).accept(Cause.OWNER, Wishes(str(target)))
+    retired.thanatopsis(lived).accept(Cause.OWNER, Wishes(str(target)))
     os.mkfifo(target)
     said: list[str] = []
 
@@ -120,7 +120,7 @@ def test_a_pipe_in_its_way_does_not_hold_it(lived: App, target: Path) -> None:
 
 
 def test_a_file_without_end_in_its_way(lived: App, target: Path) -> None:
-    retiring.thanatopsis(lived).accept(Cause.OWNER, Wishes(str(target)))
+    retired.thanatopsis(lived).accept(Cause.OWNER, Wishes(str(target)))
     target.symlink_to("/dev/zero")
     with pytest.raises(TestamentError, match="is there already") as told:
         retiring.retire(lived)

@@ -6,7 +6,7 @@ there may be a hundred thousand of them (`metnos life dice`).
 
 from typing import TYPE_CHECKING
 
-from metnos.app import dying, inheriting, living, retiring
+from metnos.app import dying, inheriting, living, retired
 from metnos.core import files
 from metnos.core.errors import MetnosError, TestamentError
 from metnos.core.records import Check
@@ -25,7 +25,7 @@ _AGAIN = "metnos life retire --to FILE"  # its bytes are in the store
 def check(app: "App") -> Check:
     """How it is with this life."""
     try:
-        death = retiring.thanatopsis(app).death()
+        death = retired.thanatopsis(app).death()
         if death is None:
             return _alive(app)
         return _dying(app, death) if death.ended is None else _dead(death)
@@ -35,7 +35,7 @@ def check(app: "App") -> Check:
 
 def _dying(app: "App", death: Death) -> Check:
     since = f"{death.died:%Y-%m-%d}"
-    with files.held(app.workspace.memory / retiring.LOCK) as free:
+    with files.held(app.workspace.memory / retired.LOCK) as free:
         if not free:
             return Check.yellow(_NAME, f"it is being retired just now, since {since}", "metnos life status")
     return Check.red(
@@ -44,7 +44,7 @@ def _dying(app: "App", death: Death) -> Check:
 
 
 def _dead(death: Death) -> Check:
-    path = retiring.left_at(death)
+    path = retired.left_at(death)
     if not path.exists():
         return Check.red(_NAME, f"it was retired, and its testament is not there any more: {path}", _AGAIN)
     if not _is_whole(path, death):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from metnos.app import pondering, profiles
+from metnos.app import pondering, profiles, retired
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.errors import SettingsError, UsageError
@@ -59,12 +59,10 @@ class Beating:
 
     def beat(self, *, also: tuple[Beat, ...] = (), stop: Callable[[], bool] = lambda: False) -> list[Beaten] | None:
         """Do what is due. Nothing at all if another process is at it; an empty list while everything is halted."""
-        from metnos.app import retiring
-
-        death = retiring.thanatopsis(self.app).death()  # which halts everything, too
+        death = retired.thanatopsis(self.app).death()  # which halts everything, too
         if death is not None and death.ended is None:  # a process died while it was being retired
             self._retire(str(death.cause))
-        retiring.refuse_dead(self.app)
+        retired.refuse_dead(self.app)
         if self.app.halts.halted():
             return []
         done = self.heart.beat(also=also, stop=stop)
@@ -77,16 +75,12 @@ class Beating:
 
     def is_dead(self) -> bool:
         """Whether this agent was retired, to the end."""
-        from metnos.app import retiring
-
-        death = retiring.thanatopsis(self.app).death()
+        death = retired.thanatopsis(self.app).death()
         return death is not None and death.ended is not None
 
     def testament(self) -> str:
         """Where the testament of an agent that was retired is."""
-        from metnos.app import retiring
-
-        death = retiring.thanatopsis(self.app).death()
+        death = retired.thanatopsis(self.app).death()
         return death.wishes.to if death else ""
 
     # -- the three
@@ -139,8 +133,8 @@ class Beating:
         from metnos.app import retiring
 
         self.log(f"this life is over ({cause}): it is being retired")
-        retired = retiring.retire(self.app, Cause(cause))
-        told = f"this agent came to its end ({cause}) and left a testament: {retired.path}"
+        left = retiring.retire(self.app, Cause(cause))
+        told = f"this agent came to its end ({cause}) and left a testament: {left.path}"
         Notices(self.app.night_db, self.app.clock).tell([News("life", told, once="life ended")])
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metnos.app import defaulting, importing, whole
+from metnos.app import defaulting, importing, retired, whole
 from metnos.app.importing import Became, Brought, Source
 from metnos.core.clock import Clock, SystemClock
 from metnos.core.errors import SandboxError, TestamentError
@@ -109,12 +109,11 @@ def found_from(
 
 def _refuse_lived(workspace: "Workspace", clock: Clock | None) -> None:
     """Only what has not lived can be a successor, and what is dead can go on with nothing."""
-    from metnos.app import retiring  # which gathers what was inherited, too
     from metnos.app.house import App
 
     app = App.open(workspace, clock)
     try:
-        retiring.refuse_dead(app)
+        retired.refuse_dead(app)
         origins = lineage(app).origins()
         if origins is not None:
             return  # `Lineage.begin` says so if it is another one

@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from metnos.app import profiles
+from metnos.app import profiles, retired
 from metnos.context.budgets import Phase
 from metnos.core.clock import to_text
 from metnos.core.errors import StoreError
@@ -196,9 +196,7 @@ class Living:
         }
 
     def _retired(self) -> dict[str, str] | None:
-        from metnos.app import retiring  # which turns have no need of
-
-        death = retiring.thanatopsis(self.app).death()
+        death = retired.thanatopsis(self.app).death()
         return {"died": to_text(death.died), "testament": death.wishes.to} if death and death.ended else None
 
 

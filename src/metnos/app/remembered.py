@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from metnos.app import keeping
+from metnos.app import keeping, retired
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
@@ -39,9 +39,7 @@ _FILE = 400_000  # characters of a file that are shown
 
 def note(app: "App", text: str, tags: Sequence[str] = ()) -> Episode:
     """Remember what the owner says."""
-    from metnos.app import retiring  # which looking has no need of
-
-    retiring.refuse_dead(app)
+    retired.refuse_dead(app)
     words = text.strip()
     if not words:
         raise UsageError("there is nothing to remember", fix="Say what: metnos memory add <words>")

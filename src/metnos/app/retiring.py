@@ -5,7 +5,6 @@ retired, a memory that cannot be read included. An agent that was retired takes 
 stays as it is, for whoever wants to look.
 """
 
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from metnos.app import dying, estate
-from metnos.core.errors import TestamentError, UsageError
+from metnos.app.retired import left_at, thanatopsis
+from metnos.core.errors import UsageError
 from metnos.life import legacy, testament_file
 from metnos.life.cause import Cause
 from metnos.life.legacy import Gathered
@@ -23,7 +23,6 @@ from metnos.life.thanatopsis import Death, Progress, Thanatopsis, Wishes, given_
 if TYPE_CHECKING:
     from metnos.app.house import App
 
-LOCK = "dying.lock"
 _SAME_DAY = 100  # testaments that may lie beside one another with one name and day
 
 T = TypeVar("T")
@@ -50,31 +49,6 @@ class Retired:
     death: Death
     path: Path
     opened: Opened
-
-
-def thanatopsis(app: "App") -> Thanatopsis:
-    return Thanatopsis(app.life_db, app.audit, app.clock, app.workspace.memory / LOCK)
-
-
-def refuse_dead(app: "App") -> None:
-    """Raise if this agent was retired, or is being so."""
-    row = app.life_db.first("SELECT 1 FROM death")  # most live, and this is asked before every turn
-    death = thanatopsis(app).death() if row is not None else None
-    if death is None:
-        return
-    if death.ended is None:
-        what = f"this agent is being retired since {death.died:%Y-%m-%d}, and takes no more requests"
-        raise TestamentError(what, fix="If that was interrupted, finish it: metnos life retire --resume")
-    path = left_at(death)
-    raise TestamentError(
-        f"this agent was retired on {death.died:%Y-%m-%d}, and takes no more requests; its testament: {path}",
-        fix=f"Its successor is made by: metnos --workspace FOLDER init --from {shlex.quote(str(path))}",
-    )
-
-
-def left_at(death: Death) -> Path:
-    """Where a testament was left, or is to be."""
-    return Path(death.wishes.to)
 
 
 # -- before

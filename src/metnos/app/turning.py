@@ -4,7 +4,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from metnos.app import learning, sight
+from metnos.app import learning, retired, sight
 from metnos.app.extending import Extending
 from metnos.context import head
 from metnos.context.fence import fence
@@ -31,10 +31,8 @@ _SUMMARISE = (
 
 def build(app: "App") -> Turns:
     """The turns of an open workspace. What an earlier process left behind is settled first."""
-    from metnos.app import retiring  # which settles turns, and so knows this
-
     settings = app.settings
-    retiring.refuse_dead(app)
+    retired.refuse_dead(app)
     settle(app)
     return Turns(
         Parts(
@@ -52,7 +50,7 @@ def build(app: "App") -> Turns:
             sight=sight.sight(app),
             maker=Extending(app),
             learnt=partial(learning.catch_up_or_later, app),
-            lives=partial(retiring.refuse_dead, app),
+            lives=partial(retired.refuse_dead, app),
         )
     )
 

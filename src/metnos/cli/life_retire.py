@@ -40,10 +40,10 @@ def retire(
     said to it stays behind, but for what you --release. The workspace stays as it is; a successor is made in another
     one by `metnos init --from TESTAMENT`. If it is interrupted, --resume goes on.
     """
-    from metnos.app import retiring
+    from metnos.app import retired, retiring
 
     app = open_app(choice)
-    death = retiring.thanatopsis(app).death()
+    death = retired.thanatopsis(app).death()
     if resume and death is None:
         raise UsageError("nobody began to retire this agent", fix="Begin with: metnos life retire")
     if death is None:

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from metnos.api.mcp.desk import Question, Reply, Visit, cut, fitting
-from metnos.app import keeping, retiring
+from metnos.app import keeping, retired
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.core.errors import InboxError, UsageError
@@ -33,7 +33,7 @@ _LEAST = 3  # letters of what is to be forgotten: fewer are in everything
 
 
 def remember(visit: Visit, text: str, tags: list[str]) -> Reply:
-    retiring.refuse_dead(visit.app)
+    retired.refuse_dead(visit.app)
     if visit.who.level is Autonomy.READ_ONLY:
         raise UsageError(f"{visit.who} may look, and tell nothing", fix="Give it another level: metnos device token")
     words = text.strip()
