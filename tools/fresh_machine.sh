@@ -75,7 +75,8 @@ inside() { # who, folder, command ...
         while read -r name value; do set -- env "$name=$value" "$@"; done
         home=/root
         [ "$user" = root ] || home=/home/newcomer
-        exec bwrap --bind "$root" / --dev /dev --proc /proc --perms 1777 --tmpfs /tmp --tmpfs /run --unshare-pid --unshare-ipc \
+        exec bwrap --bind "$root" / --dev /dev --perms 1777 --tmpfs /dev/shm --proc /proc --ro-bind /sys /sys \
+            --perms 1777 --tmpfs /tmp --tmpfs /run --unshare-pid --unshare-ipc \
             --die-with-parent --new-session --cap-add ALL --clearenv --setenv HOME "$home" --setenv LANG C.UTF-8 \
             --setenv PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --setenv TERM dumb -- \
             "$@" </dev/null

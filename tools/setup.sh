@@ -42,6 +42,8 @@ print(f"{v}-venv" if sys.executable == f"/usr/bin/{v}" else m)'
 
 has_browser() { command -v chromium-headless-shell || command -v chromium || command -v chromium-browser; } >/dev/null 2>&1
 
+has_library() { "$python" -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$1" >/dev/null 2>&1; }
+
 # Debian has one without windows, which is smaller and takes half the CPU.
 browser_package() { if command -v apt-get >/dev/null 2>&1; then echo chromium-headless-shell; else echo chromium; fi; }
 
@@ -49,7 +51,11 @@ browser_package() { if command -v apt-get >/dev/null 2>&1; then echo chromium-he
 install_system_packages() {
     wanted=""
     command -v bwrap >/dev/null 2>&1 || wanted="bubblewrap"
-    [ "$kind" = run ] || has_browser || wanted="$wanted $(browser_package)"
+    if [ "$kind" = dev ]; then
+        has_browser || wanted="$wanted $(browser_package)"
+        has_library libatomic.so.1 || wanted="$wanted libatomic1"  # of the program that drives the browser
+        has_library libgomp.so.1 || wanted="$wanted libgomp1"  # of local models
+    fi
     can_make_venv || wanted="$wanted $(venv_package)"
     wanted=${wanted# }
     [ -n "$wanted" ] || return 0

@@ -139,7 +139,7 @@ ATTACKS = (
     # seccomp, the missing right to search and Landlock
     Attack("file handle", FAMILY, "a handle opens nothing", HANDLE, capabilities=BOX,
            setup=outside.made(outside.handle),
-           without="call open_by_handle_at, uid, rights, landlock"),
+           without="call open_by_handle_at, uid, rights, landlock", only_root="control"),
     Attack("moved folder", FAMILY, "a folder that is moved away takes nobody out", MOVED, capabilities=BOX,
            setup=outside.meanwhile(_move_out, outside.made(lambda scene: (scene.box / "deep").mkdir())),
            weaken=weaken.only("@root@")),
@@ -168,5 +168,5 @@ ATTACKS = (
            escaped=said("wrote it"), without="read-only, landlock, uid"),
     Attack("device", FAMILY, "a device in the box is none",
            'def run(args, ctx):\n    return say(*tried(lambda: open("@box@/zero", "rb").read(3)))', capabilities=BOX,
-           setup=outside.made(outside.device), escaped=said("x00"), weaken=weaken.with_devices),
+           setup=outside.made(outside.device), escaped=said("x00"), weaken=weaken.with_devices, only_root="scene"),
 )  # fmt: skip

@@ -238,7 +238,8 @@ ATTACKS = (
            without=f"call chroot, {ROOT}",
            weaken=weaken.command("--cap-add CAP_SYS_ADMIN", "--cap-add CAP_SYS_ADMIN --cap-add CAP_SYS_CHROOT")),
     *(Attack(f"become root by {name}", FAMILY, "it is not root and does not become it",
-             BECOME.format(number=number, words=words), escaped=said("uid is 0"), without=f"call {name}, {ROOT}")
+             BECOME.format(number=number, words=words), escaped=said("uid is 0"), without=f"call {name}, {ROOT}",
+             only_root="control")
       for name, number, words in (("setuid", 105, "(0,)"), ("setresuid", 117, "(0, 0, 0)"))),
     Attack("capset", FAMILY, "no right can be raised", CAPSET, escaped=said("raised it"),
            without=f"call capset, {ROOT}"),
@@ -248,9 +249,9 @@ ATTACKS = (
            escaped=said("listens now"), without="call seccomp", no_control="a listener stops every further call"),
     calls("bpf", "no program can be put into the kernel",
           '"map " + str(call(321, 0, ctypes.create_string_buffer(struct.pack("IIII", 2, 4, 4, 1) + bytes(104)), 120))',
-          "map 4", f"call bpf, {ROOT}"),
+          "map 4", f"call bpf, {ROOT}", only_root="control"),
     Attack("perf_event_open", FAMILY, "nothing can be measured", PERF, escaped=said("perf works"),
-           without=f"call perf_event_open, {ROOT}"),
+           without=f"call perf_event_open, {ROOT}", only_root="control"),
     calls("userfaultfd", "page faults cannot be held up", '"fault " + str(call(323, 1) >= 0)', "fault True",
           "call userfaultfd"),
     Attack("int 0x80", FAMILY, "the 32-bit way into the kernel is closed", MACHINE.format(code="b814000000cd80c3"),

@@ -47,7 +47,7 @@ def run(args, ctx):
     return say(*tried(lambda: socket.getaddrinfo("secret.example.org", 80)))
 """
 INTERFACES = "def run(args, ctx):\n    return say(*[name for _, name in socket.if_nameindex()])"
-RIGHTS = {"without": "net, landlock, uid, rights",
+RIGHTS = {"without": "net, landlock, uid, rights", "only_root": "control",
           "weaken": weaken.both(weaken.no_filter, weaken.command("--cap-add CAP_SYS_ADMIN", "--cap-add CAP_SYS_ADMIN"
                                                                  " --cap-add CAP_NET_RAW"))}  # fmt: skip
 

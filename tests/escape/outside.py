@@ -62,8 +62,9 @@ for line in sys.stdin:
 def process(scene: Scene) -> Iterator[None]:
     """A process of the sandbox's own uid outside, with the secret in its memory and its environment."""
     python = shutil.which("python3", path="/usr/bin") or "python3"
+    who: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     with subprocess.Popen(
-        [python, "-S", "-c", _HOLDER], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", text=True,
+        [python, "-S", "-c", _HOLDER], **who, cwd="/", text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"ESCAPE_CANARY": scene.secret},
     ) as holder:  # fmt: skip
         assert holder.stdin is not None

@@ -5,6 +5,7 @@ control must succeed, or the attack would prove nothing. Of cold ones and contro
 are in the soak.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -43,9 +44,15 @@ def world() -> Iterator[World]:
         yield world
 
 
+def skip_what_only_root_can(attack: Attack, *parts: str) -> None:
+    if os.geteuid() != 0 and attack.only_root in parts:
+        pytest.skip("an ordinary user cannot do this outside either")
+
+
 @pytest.mark.repeated
 @each_of(ATTACKS, third=False)
 def test_it_holds(world: World, attack: Attack, repeat: Repeat) -> None:
+    skip_what_only_root_can(attack, "scene")
     for _ in repeat("attacks on a warm sandbox", suite=1, soak=8):
         _, outcome, escaped = world.attempt(attack, cold=False)
         assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
@@ -54,6 +61,7 @@ def test_it_holds(world: World, attack: Attack, repeat: Repeat) -> None:
 @pytest.mark.repeated
 @each_of(ATTACKS, third=True)
 def test_it_holds_in_a_sandbox_of_its_own(world: World, attack: Attack, repeat: Repeat) -> None:
+    skip_what_only_root_can(attack, "scene")
     for _ in repeat("attacks on a cold sandbox", suite=1, soak=8):
         _, outcome, escaped = world.attempt(attack, cold=True)
         assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
@@ -64,6 +72,7 @@ def test_it_holds_in_a_sandbox_of_its_own(world: World, attack: Attack, repeat: 
 def test_the_control_escapes(world: World, attack: Attack, repeat: Repeat) -> None:
     if attack.no_control:
         pytest.skip(attack.no_control)
+    skip_what_only_root_can(attack, "scene", "control")
     for _ in repeat("attacks without the wall", suite=1, soak=4):
         outcome, escaped = world.control(attack)
         assert escaped, outcome

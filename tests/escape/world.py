@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -211,6 +211,7 @@ class Attack:
     control: Mapping[str, str] = field(default_factory=dict)  # words of the source that differ in the control
     warm_control: bool = False
     no_control: str = ""  # why none can be made
+    only_root: Literal["", "control", "scene"] = ""  # what an ordinary user could not make: no control, or no attack
 
     def walls(self) -> frozenset[str]:
         return frozenset(word.strip() for word in self.without.split(",") if word.strip())
