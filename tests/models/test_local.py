@@ -154,18 +154,28 @@ def test_a_damaged_model_is_said(tmp_path: Path) -> None:
     assert caught.value.kind == "broken"
 
 
-def test_without_the_extra_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "needed"),
+    [(ModuleNotFoundError("xllamacpp"), "metnos[local]"), (ImportError("libgomp.so.1"), "libgomp1")],
+)
+def test_what_it_needs_and_is_not_there_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: ImportError, needed: str
+) -> None:
     path = tmp_path / "my.gguf"
     path.write_bytes(b"GGUF")
 
+    really = local.importlib.import_module
+
     def missing(name: str) -> Any:
-        raise ImportError(name)
+        if name == "xllamacpp":
+            raise error
+        return really(name)
 
     monkeypatch.setattr(local.importlib, "import_module", missing)
     with pytest.raises(ModelError) as caught:
         Local(ModelSettings(provider="local", name=str(path))).ask(ask("hi"))
     assert caught.value.kind == "missing"
-    assert "metnos[local]" in caught.value.fix
+    assert needed in caught.value.fix
 
 
 def test_one_that_is_busy_is_not_waited_for_longer_than_allowed(tmp_path: Path) -> None:

@@ -105,11 +105,17 @@ def _start(settings: ModelSettings, path: Path, key: str) -> Any:
 def _library() -> Any:
     try:
         return importlib.import_module("xllamacpp")  # an optional native library of 30 MB, without types
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ModelError(
             "local models need one more package, which is not installed",
             kind="missing",
             fix="Install Metnos with its extra `local`: metnos[local]",
+        ) from error
+    except ImportError as error:  # it is there, and a library of the system is not
+        raise ModelError(
+            f"the package for local models cannot be loaded: {error}",
+            kind="missing",
+            fix="Install the system's library that it names; on Debian libgomp.so.1 is in the package libgomp1.",
         ) from error
 
 
