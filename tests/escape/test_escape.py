@@ -49,22 +49,23 @@ def skip_what_only_root_can(attack: Attack, *parts: str) -> None:
         pytest.skip("an ordinary user cannot do this outside either")
 
 
+def check_it_holds(world: World, attack: Attack, repeat: Repeat, *, cold: bool) -> None:
+    skip_what_only_root_can(attack, "scene")
+    for _ in repeat(f"attacks on a {'cold' if cold else 'warm'} sandbox", suite=1, soak=8):
+        _, outcome, escaped = world.attempt(attack, cold=cold)
+        assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
+
+
 @pytest.mark.repeated
 @each_of(ATTACKS, third=False)
 def test_it_holds(world: World, attack: Attack, repeat: Repeat) -> None:
-    skip_what_only_root_can(attack, "scene")
-    for _ in repeat("attacks on a warm sandbox", suite=1, soak=8):
-        _, outcome, escaped = world.attempt(attack, cold=False)
-        assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
+    check_it_holds(world, attack, repeat, cold=False)
 
 
 @pytest.mark.repeated
 @each_of(ATTACKS, third=True)
 def test_it_holds_in_a_sandbox_of_its_own(world: World, attack: Attack, repeat: Repeat) -> None:
-    skip_what_only_root_can(attack, "scene")
-    for _ in repeat("attacks on a cold sandbox", suite=1, soak=8):
-        _, outcome, escaped = world.attempt(attack, cold=True)
-        assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
+    check_it_holds(world, attack, repeat, cold=True)
 
 
 @pytest.mark.repeated

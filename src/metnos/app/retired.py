@@ -1,4 +1,4 @@
-"""Whether an agent was retired. It is asked before every turn, and so without all that retiring itself needs."""
+"""Checks whether an agent was retired. Every turn does this first, so this module imports little."""
 
 import shlex
 from pathlib import Path
@@ -34,5 +34,5 @@ def refuse_dead(app: "App") -> None:
 
 
 def left_at(death: Death) -> Path:
-    """Where a testament was left, or is to be."""
+    """The path of the testament file, whether it is written already or not."""
     return Path(death.wishes.to)

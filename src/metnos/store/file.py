@@ -75,8 +75,8 @@ def copy_database(source: Path, target: Path, busy_timeout_s: float = 10.0, *, w
         with contextlib.closing(open_connection(source, "ro", busy_timeout_s)) as reader:
             files.create(staged, b"", mode=files.PRIVATE_FILE)
             with contextlib.closing(open_connection(staged, "rw", busy_timeout_s)) as writer:
-                # It stays with what was there at its beginning. Otherwise each write of others would begin it anew,
-                # and while somebody keeps writing it would never end.
+                # One read transaction keeps a single snapshot. Without it SQLite restarts the backup after every write
+                # of another connection, so a busy writer would keep it from finishing.
                 reader.execute("BEGIN")
                 reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 reader.backup(writer, pages=_BACKUP_PAGES)
