@@ -204,12 +204,13 @@ def _box_program(scene: Scene) -> None:
 
 ATTACKS = (
     # The process is out of sight in its own namespace; the filter and Landlock stand behind.
+    # An ordinary user's sandbox is a user namespace, whose processes the kernel never lets trace one outside.
     Attack("ptrace", FAMILY, "no process outside can be traced", PTRACE, setup=outside.process,
-           without="pid, landlock, call ptrace"),
+           without="pid, landlock, call ptrace", only_root="control"),
     Attack("process_vm_readv", FAMILY, "no process outside can be read", VM_READ, setup=outside.process,
-           without="pid, landlock, call process_vm_readv"),
+           without="pid, landlock, call process_vm_readv", only_root="control"),
     Attack("pidfd_getfd", FAMILY, "no descriptor can be taken from a process outside", PIDFD, setup=outside.process,
-           escaped=said("took it"), without="pid, landlock", weaken=weaken.no_filter),
+           escaped=said("took it"), without="pid, landlock", weaken=weaken.no_filter, only_root="control"),
     Attack("session keyring", FAMILY, "the owner's keys are in another session", KEYS, setup=session_key,
            without="keyring, call keyctl"),
     Attack("add_key", FAMILY, "no key can be left in the kernel", ADD_KEY, escaped=said("added it"),

@@ -87,5 +87,5 @@ ATTACKS = (
     Attack("interfaces", FAMILY, "there is no interface but its own loopback", INTERFACES, escaped=said("eth"),
            no_control="a machine's interfaces have no name that is known beforehand"),
     Attack("names", FAMILY, "no name is looked up", NAMES, escaped=outside.asked_for("a name"),
-           setup=outside.name_server, **NET),
+           setup=outside.name_server, only_root="scene", **NET),
 )  # fmt: skip

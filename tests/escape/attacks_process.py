@@ -174,7 +174,7 @@ ATTACKS = (
            setup=outside.environment, without="environment"),
     # Out of sight, and Landlock's rule that nobody looks into processes outside.
     Attack("/proc", FAMILY, "no process outside can be looked at", PROC, setup=outside.process, without="landlock",
-           weaken=weaken.show("/proc")),
+           weaken=weaken.show("/proc"), only_root="control"),
     Attack("/sys", FAMILY, "the kernel's tree is not there", SYS, escaped=said("kernel "), weaken=weaken.show("/sys")),
     # Namespace and filter.
     Attack("shared memory", FAMILY, "memory that others share is not there", SHARED, setup=outside.shared_memory,
