@@ -28,9 +28,9 @@ def stopped(blank: Workspace) -> Iterator[Workspace]:
 def ended(workspace: Workspace) -> None:
     if not workspace.exists() or (client := connect(workspace)) is None:
         return
-    daemon = warm.remember(warm.Started(client.status()["pid"]))  # a child of this process, since its parent ended
+    pid = client.status()["pid"]
     client.stop()
-    daemon.wait()
+    warm.await_end(pid)
 
 
 def opened(workspace: Workspace, *more: str) -> str:

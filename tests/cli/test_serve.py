@@ -175,9 +175,9 @@ def test_killed_at_once_it_leaves_nothing_that_stops_the_next(place: Workspace) 
 
 def test_a_backup_while_it_serves_holds_nothing_of_it(place: Workspace, tmp_path: Path) -> None:
     with serving(place):
-        made = json.loads(
-            metnos("--workspace", str(place.root), "backup", "--to", str(tmp_path / "b.tar.gz"), "--json").out
-        )
+        done = metnos("--workspace", str(place.root), "backup", "--to", str(tmp_path / "b.tar.gz"), "--json")
+        assert done.code == 0, done.err
+        made = json.loads(done.out)
     assert made["skipped"] == []
     names = subprocess.run(["tar", "tzf", made["path"]], capture_output=True, text=True, check=True).stdout.splitlines()
     assert "memory/night.db" in names

@@ -27,13 +27,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from metnos.models import embed_builtin
 from support import Ran
 
 TESTS = Path(__file__).parents[1]
 PATIENCE_S = 120.0
 _LONGEST = 1 << 18  # of a request
-# What commands load when they run, besides their own modules.
-_LATER = ("metnos.app.retiring", "metnos.app.examining", "metnos.app.servers", "metnos.executors.builtins", "numpy")
+# What commands load when they run, besides our own modules; and of ours what needs a large library and few commands.
+_LATER = (
+    "uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "prompt_toolkit", "prompt_toolkit.shortcuts",
+    "cli.scripted", "cli.halting",
+)  # fmt: skip
+_NEVER = ("metnos.__main__", "metnos.api.mcp", "metnos.api.telegram", "metnos.models.faults", "metnos.models.wire")
 _LINES: list[socket.socket] = []  # to the process that makes copies
 _DOORS: list[str] = []  # where a command of a shell finds it
 _ALONE = threading.Lock()
@@ -82,16 +87,17 @@ def loaded() -> Iterator[None]:
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs, door, tempfile.TemporaryDirectory() as folder:
         door.bind(f"{folder}/door")
+        _DOORS.append(f"{folder}/door")
         door.listen()
+        write_command(Path(folder))
         kept = [theirs.fileno(), door.fileno()]
-        line = [sys.executable, __file__, *map(str, kept)]
+        line = [sys.executable, __file__, folder, *map(str, kept)]
         places = {"PYTHONPATH": str(TESTS), "OPENBLAS_NUM_THREADS": "1"}  # a copy has no other threads
         with subprocess.Popen(
             line, pass_fds=kept, env=os.environ | places, stdin=subprocess.DEVNULL, start_new_session=True
         ) as server:
             theirs.close()
             _LINES.append(ours)
-            _DOORS.append(f"{folder}/door")
             try:
                 yield
             finally:
@@ -120,6 +126,15 @@ def start(
     with _ALONE:
         socket.send_fds(line, [json.dumps(asked).encode()], files)
         return remember(Started(int(line.recv(100))))
+
+
+def await_end(pid: int) -> None:
+    """Wait for the end of a process that somebody else started."""
+    watched = os.pidfd_open(pid)
+    try:
+        assert select.select([watched], [], [], PATIENCE_S)[0], f"process {pid} did not end"
+    finally:
+        os.close(watched)
 
 
 def remember(started: Started) -> Started:
@@ -249,15 +264,28 @@ def _stream(descriptor: int, mode: str, **how: Any) -> io.TextIOWrapper:
     return io.TextIOWrapper(binary, "utf-8", **({"line_buffering": os.isatty(descriptor)} | how))
 
 
-def _load() -> None:
-    terminal = importlib.import_module("metnos.cli")
-    for module in pkgutil.iter_modules(terminal.__path__, "metnos.cli."):
-        importlib.import_module(module.name)
-    for name in (*_LATER, "cli.scripted", "cli.halting", "prompt_toolkit", "prompt_toolkit.shortcuts"):
+class _Loaded(subprocess.Popen):  # type: ignore[type-arg]
+    """Whoever starts the program gets a copy of it, too."""
+
+    command = ""
+
+    def __init__(self, line: Sequence[str], *arguments: Any, **named: Any) -> None:
+        starts = list(line[:3]) == [sys.executable, "-m", "metnos"]
+        super().__init__([self.command, *line[3:]] if starts else line, *arguments, **named)
+
+
+def _load(folder: str) -> None:
+    for each in pkgutil.walk_packages(importlib.import_module("metnos").__path__, "metnos."):
+        if not each.name.startswith(_NEVER):
+            importlib.import_module(each.name)
+    for name in _LATER:
         importlib.import_module(name)
+    embed_builtin.Builtin().embed(["something"])  # takes longer to load than all the rest
+    _Loaded.command = f"{folder}/metnos"
+    subprocess.Popen = _Loaded  # type: ignore[misc]
     gc.freeze()
 
 
 if __name__ == "__main__":
-    _load()
-    _serve(*(socket.socket(fileno=int(each)) for each in sys.argv[1:]))
+    _load(sys.argv[1])
+    _serve(*(socket.socket(fileno=int(each)) for each in sys.argv[2:]))

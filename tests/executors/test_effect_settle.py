@@ -1,8 +1,9 @@
 """SIGKILL at every step of every kind of effect: what was interrupted is settled, and undone, and nothing is lost."""
 
+import itertools
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -13,6 +14,7 @@ from metnos.core.sign import Signer
 from metnos.executors import effect_files
 from metnos.executors.effects import Doing
 from metnos.executors.undo_rules import State
+from suite import Repeat
 
 Scenario = Callable[[Doing, Box], object]
 
@@ -80,11 +82,22 @@ def ready(box: Box) -> None:
     (box.far / "there").write_text("was there")
 
 
+def steps_of(name: str, repeat: Repeat) -> Iterator[int]:
+    """Every third step, which ones depends on the case, and with `--soak` all of them; the end is for the caller."""
+    thirds = [
+        (part + len(name)) % 3 for part in repeat("thirds of the steps at which an effect is killed", suite=1, soak=3)
+    ]
+    return (step for step in itertools.count() if step % 3 in thirds)
+
+
 @pytest.mark.slow
+@pytest.mark.repeated
 @pytest.mark.parametrize(("name", "scenario", "two_disks"), CASES)
-def test_killed_at_any_step_of_an_act(signer: Signer, name: str, scenario: Scenario, two_disks: bool) -> None:
-    steps, happened = 0, set()
-    while True:
+def test_killed_at_any_step_of_an_act(
+    signer: Signer, name: str, scenario: Scenario, two_disks: bool, repeat: Repeat
+) -> None:
+    happened = set()
+    for steps in steps_of(name, repeat):
         with fast_box(signer, two_disks=two_disks) as box:
             ready(box)
             before = box.everything()
@@ -102,7 +115,6 @@ def test_killed_at_any_step_of_an_act(signer: Signer, name: str, scenario: Scena
             again.close()
         if alive:
             break
-        steps += 1
     assert steps >= 3
     assert happened == {True, False}, "it was killed only before, or only after, it happened"
 
@@ -138,10 +150,12 @@ def test_killed_between_the_exchange_and_the_removal_of_the_old(signer: Signer, 
 
 
 @pytest.mark.slow
+@pytest.mark.repeated
 @pytest.mark.parametrize(("name", "scenario", "two_disks"), CASES)
-def test_killed_at_any_step_of_an_undo(signer: Signer, name: str, scenario: Scenario, two_disks: bool) -> None:
-    steps = 0
-    while True:
+def test_killed_at_any_step_of_an_undo(
+    signer: Signer, name: str, scenario: Scenario, two_disks: bool, repeat: Repeat
+) -> None:
+    for steps in steps_of(name, repeat):
         with fast_box(signer, two_disks=two_disks) as box:
             ready(box)
             before = box.everything()
@@ -163,5 +177,4 @@ def test_killed_at_any_step_of_an_undo(signer: Signer, name: str, scenario: Scen
             again.close()
         if alive:
             break
-        steps += 1
     assert steps >= 2

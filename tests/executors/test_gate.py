@@ -163,10 +163,11 @@ def test_harmful_snippets_are_refused(bench: Any) -> None:
 @pytest.mark.repeated
 @pytest.mark.parametrize("kind", ["ordinary", "libraries"])
 def test_honest_modules_pass(bench: Any, kind: str, repeat: Repeat) -> None:
-    """Every sixth of them, and with `--soak` all: a rate of one in twenty is a matter of many."""
+    """Every twelfth of them, and with `--soak` all: a rate of one in twenty is a matter of many."""
     found = list(getattr(bench, kind)())
     assert len(found) >= 100
-    few = [each for part in repeat(f"sixths of the {kind} modules, read", suite=1, soak=6) for each in found[part::6]]
+    parts = repeat(f"twelfths of the {kind} modules, read", suite=1, soak=12)
+    few = [each for part in parts for each in found[part::12]]
     sources = [each if isinstance(each, str) else each.read_text(encoding="utf-8") for each in few]
     refused = [bool(rules(source, infer(source))) for source in sources]
     assert sum(refused) / len(refused) <= (0.05 if len(few) == len(found) else 0.15)

@@ -9,6 +9,7 @@ from metnos.fastpath.calibrate import Calibration, Evidence, Factory, calibrate,
 from metnos.fastpath.match import Matcher
 from metnos.fastpath.records import FastPath, Form, State
 from metnos.fastpath.rules import Rules
+from suite import Repeat
 
 Vectors = NDArray[np.float32]
 PATHS, EACH, DIM = 30, 8, 24
@@ -58,9 +59,13 @@ def test_what_was_seen_is_enough_to_answer_much_of_what_comes_with_few_mistakes(
 
 @pytest.mark.parametrize(("kinds", "steepness"), [(40, 0.5), (60, 1.0), (100, 1.0)])
 @pytest.mark.slow
-def test_the_bound_holds_for_streams_in_which_new_kinds_keep_coming(kinds: int, steepness: float) -> None:
+@pytest.mark.repeated
+def test_the_bound_holds_for_streams_in_which_new_kinds_keep_coming(
+    kinds: int, steepness: float, repeat: Repeat
+) -> None:
     hits = wrong = new = 0
-    for seed in range(4):
+    seeds = repeat("streams of new kinds", suite=2, soak=40)
+    for seed in seeds:
         random = np.random.default_rng(seed)
         often = np.arange(1, kinds + 1) ** -steepness
         kind = random.choice(kinds, 800, p=often / often.sum())
@@ -72,7 +77,7 @@ def test_the_bound_holds_for_streams_in_which_new_kinds_keep_coming(kinds: int, 
         hits, wrong = hits + some, wrong + of_them
         new += len(set(kind[300:]) - set(kind[:300]))
     assert new or kinds == 40
-    assert hits > 0.5 * 4 * 500
+    assert hits > 0.5 * len(seeds) * 500
     assert wrong <= 0.01 * hits
 
 

@@ -216,7 +216,10 @@ LOCKED = {"alpha": "1.0", "beta": "1.0", "gamma": "1.0", "metnos": "1.0", "packa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("version", "uv"), [*((each, False) for each in PYTHONS), ("3.11", True)])
+@pytest.mark.parametrize(
+    ("version", "uv"),
+    [("3.11", False), ("3.11", True), *(pytest.param(each, False, marks=pytest.mark.soak) for each in PYTHONS[1:])],
+)
 def test_the_lock_is_installed_and_nothing_newer(checkout: Checkout, version: str, uv: bool) -> None:
     python = find_python(version)
     checkout.lock["delta"] = checkout.index.add("delta", "1.0", build_wheel("delta", "1.0"))

@@ -6,6 +6,7 @@ import pytest
 
 from metnos.turn.plan.lexicon import load
 from metnos.turn.plan.records import Kind
+from suite import Repeat
 from turn.plan.asking import tools
 from turn.plan.routing import calls, route
 
@@ -85,9 +86,12 @@ def test_nothing_is_left_out_of_an_answer_without_a_word() -> None:
 
 
 @pytest.mark.slow
-def test_no_word_of_the_lexicon_is_dropped_where_photos_are_deleted() -> None:
+@pytest.mark.repeated
+def test_no_word_of_the_lexicon_is_dropped_where_photos_are_deleted(repeat: Repeat) -> None:
+    """Each fourth of them, and with `--soak` all."""
     dropped = []
-    for word in (first for first, them in load().phrases.items() if any(len(phrase) == 1 for phrase, _ in them)):
+    words = [first for first, them in load().phrases.items() if any(len(phrase) == 1 for phrase, _ in them)]
+    for word in (each for part in repeat("fourths of the lexicon", suite=1, soak=4) for each in words[part::4]):
         plan = route(f"delete the {word} photos in ~/inbox")
         meant = load().longest([word], 0)[1]
         if plan.kind is not Kind.STEPS or LEADING & meant.keys() or "" in meant or set(meant.values()) <= {"light"}:

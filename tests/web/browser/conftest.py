@@ -7,8 +7,6 @@ that failed, something that the content security policy forbids. With METNOS_SHO
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from cli.warm import metnos
 from copying import copy_folder
 from metnos.cli import main
 from metnos.core.workspace import Workspace
@@ -40,17 +39,9 @@ class House:
 
     def metnos(self, *words: str, codes: tuple[int, ...] = (0,)) -> str:
         """What a command of ours prints."""
-        done = subprocess.run(
-            [sys.executable, "-m", "metnos", "--workspace", str(self.home / "ws"), *words],
-            env=self.environment, cwd=self.home, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode in codes, (words, done.stdout, done.stderr)
-        return done.stdout
-
-    @property
-    def environment(self) -> dict[str, str]:
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("METNOS_") and key != "DISPLAY"}
-        return kept | {"HOME": str(self.home)}
+        done = metnos("--workspace", str(self.home / "ws"), *words, HOME=str(self.home))
+        assert done.code in codes, (words, done)
+        return done.out
 
     def link(self) -> str:
         """A new one-time link."""
@@ -58,7 +49,7 @@ class House:
 
 
 @pytest.fixture(scope="session")
-def house(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(_template: Workspace, loaded_program: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """Metnos, with a folder to play with."""
     home = tmp_path_factory.mktemp("home")
     tool("playground").make(home / "play")
