@@ -6,7 +6,6 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,7 @@ from metnos.core.workspace import Workspace
 from metnos.executors import perform
 from metnos.law import founding
 from metnos.synt import mutants
-
-START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+from support import START
 
 # No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time,
 # so that nothing fails by luck; new ones are tried by `make soak`.
@@ -63,15 +61,6 @@ def loaded_program() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def _no_process_left() -> Iterator[None]:
-    """Whatever a test starts ends with it. What had to be killed is a fault of the test."""
-    before = processes.children()
-    yield
-    left = processes.end_new(before)
-    assert not left, f"still running after the test: {left}"
-
-
 @pytest.fixture(scope="session")
 def _no_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where nothing can be: below a file."""
@@ -80,14 +69,32 @@ def _no_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return nobody / "home"
 
 
+@pytest.fixture(scope="session")
+def _apps() -> Iterator[list[app.App]]:
+    """Every workspace that was opened, for whoever closes it."""
+    opened: list[app.App] = []
+    really = app.App.open.__func__  # type: ignore[attr-defined]  # the function behind the class method
+
+    def remember(cls: type[app.App], *args: object, **kwargs: object) -> app.App:
+        opened.append(really(cls, *args, **kwargs))
+        return opened[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app.App, "open", classmethod(remember))
+        yield opened
+
+
 @pytest.fixture(autouse=True)
-def _clean_environment(
-    _no_process_left: None, _no_home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _alone(
+    _apps: list[app.App], _no_home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     """No setting of whoever runs the tests may reach them, and nothing they do may reach that home.
 
-    A test with a folder of its own has its home there. Most tests need neither.
+    A test with a folder of its own has its home there. Most tests need neither. Whatever a test opens is closed behind
+    it: a long run must not gather open files. Whatever it starts ends with it. What had to be killed is its fault.
     """
+    _apps.clear()  # those of a module or a session are closed by whoever opened them
+    before = processes.children()
     for name in list(os.environ):
         if name.startswith(("METNOS_", "XDG_")):
             monkeypatch.delenv(name)
@@ -97,22 +104,11 @@ def _clean_environment(
         home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("METNOS_WEB__PORT", "0")  # many daemons run side by side
-
-
-@pytest.fixture(autouse=True)
-def _closed(_no_process_left: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whatever a test opens is closed behind it: a long run must not gather open files."""
-    apps: list[app.App] = []
-    really = app.App.open.__func__  # type: ignore[attr-defined]  # the function behind the class method
-
-    def remember(cls: type[app.App], *args: object, **kwargs: object) -> app.App:
-        apps.append(really(cls, *args, **kwargs))
-        return apps[-1]
-
-    monkeypatch.setattr(app.App, "open", classmethod(remember))
     yield
-    for each in apps:
-        each.close()
+    while _apps:
+        _apps.pop().close()
+    left = processes.end_new(before)
+    assert not left, f"still running after the test: {left}"
 
 
 @pytest.fixture
@@ -143,13 +139,14 @@ def workspace(_founded: Workspace, blank: Workspace) -> Workspace:
 
 @pytest.fixture(scope="session")
 def _template(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    """A workspace with every built-in executor and every database, made once."""
+    """A workspace with every built-in executor, every database, and what they say of themselves embedded, made once."""
     made = Workspace(tmp_path_factory.mktemp("template") / "workspace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(made.root.parent))
         app.found(made, MovableClock(START))
         first = app.App.open(made, MovableClock(START))
         assert first.turns
+        assert first.toolbox.kit().by_meaning()
         first.close()
     return made
 

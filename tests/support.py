@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +20,7 @@ from metnos.sandbox.profile import find_bwrap
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = Path(sys.executable).with_name("metnos")
+START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)  # when the clock of a test begins
 
 
 @dataclass(frozen=True, slots=True)

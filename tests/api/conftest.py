@@ -2,13 +2,13 @@
 
 import pytest
 
-from conftest import START
 from copying import copy_folder
 from metnos.api.daemon import Household
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.night import desktop
+from support import START
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from conftest import START
 from copying import copy_folder
 from grimoire.episodes_made import embedded
 from metnos.app import App, remembering
@@ -17,6 +16,7 @@ from metnos.core.workspace import Workspace
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.trace import Trace
 from metnos.law.principal import Autonomy, Channel, Principal
+from support import START
 from turn.fasting import fill
 from turn.scripted import Said, Scripted, reopened
 from turn.turning import Taken, take

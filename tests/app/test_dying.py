@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import forking
-from conftest import START
 from copying import copy_folder
 from forking import KILLED, die
 from life.lived import live
@@ -16,6 +15,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.life.cause import Cause
 from metnos.life.thanatopsis import Thanatopsis, Wishes
+from support import START
 
 STEPS = ["accept", "count", "finish", "revoke", "learn", "gather", "reflect", "executors", "compose", "leave", "tell"]
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from conftest import START
 from life.lived import SECRET, WORDS, live
 from metnos.app import App, estate
 from metnos.core.errors import UsageError
 from metnos.grimoire.episode import Episode
+from support import START
 
 
 @pytest.fixture

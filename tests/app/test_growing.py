@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from conftest import START
 from copying import copy_folder
 from executors.samples import sample_files
 from metnos.app import App, introspecting, selecting
@@ -23,6 +22,7 @@ from metnos.night.jobs import Watcher
 from metnos.synt.draft import Draft, Made
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import Proposal, Proposals, State
+from support import START
 from turn.scripted import Said, Scripted, reopened
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,6 @@ import pytest
 
 import forking
 from app.bundled import agree, another, only, packed, taken, titled
-from conftest import START
 from copying import copy_folder
 from metnos.app import App
 from metnos.app.importing import Became
@@ -16,6 +15,7 @@ from metnos.core.workspace import Workspace
 from metnos.synt import gates
 from metnos.synt.activation import Activation
 from metnos.synt.proposals import Proposals, State
+from support import START
 from synt.specimens import draft
 
 KILLED: dict[str, tuple[Any, str]] = {

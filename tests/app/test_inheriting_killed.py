@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 import forking
-from conftest import START
 from copying import copy_folder
 from life.willed import BORN, a_signer, an_entry, of_generation, written
 from metnos.app import App, defaulting, inheriting
@@ -19,6 +18,7 @@ from metnos.life.inheritance import Inheritance
 from metnos.life.lineage import Lineage
 from metnos.life.testament import Bone, Habit, Left, Link
 from metnos.mnestome import lists, seeds
+from support import START
 
 KILLED: dict[str, tuple[Any, str, int]] = {
     "before anything": (Lineage, "begin", 1),

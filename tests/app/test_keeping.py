@@ -9,7 +9,6 @@ import pytest
 
 from app.remembered import ASKED, Embedder, answer, copied, known, quiet, taught, the_folder
 from app.turned import close, pdfs, words
-from conftest import START
 from copying import copy_folder
 from metnos.app import App, found, keeping, learning, remembering
 from metnos.core import files
@@ -22,6 +21,7 @@ from metnos.grimoire.forget import Forgotten
 from metnos.grimoire.trace import Kept
 from metnos.law import audit_log
 from metnos.law.inbox import State
+from support import START
 from turn.fasting import fill
 from turn.scripted import steps
 from turn.turning import OWNER, take

@@ -15,7 +15,6 @@ import pytest
 from click.testing import CliRunner
 
 from app.turned import close
-from conftest import START
 from copying import copy_folder
 from metnos.app import App, learning
 from metnos.app import night as building
@@ -28,6 +27,7 @@ from metnos.grimoire.trace import State as Ended
 from metnos.grimoire.trace import Trace
 from metnos.models.embed_builtin import Builtin
 from metnos.turn.shortcut import Shortcuts
+from support import START
 from turn.fasting import every, fill
 from turn.turning import take
 

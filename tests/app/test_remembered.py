@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START
 from metnos.app import App, keeping, remembered
 from metnos.app.remembered_words import told
 from metnos.core.errors import UsageError
 from metnos.grimoire.episode import Episode, Provenance, Scope, Viewer
 from metnos.grimoire.fact import Decay, Fact, Kind
 from metnos.grimoire.facts_rows import Which
+from support import START
 
 FACT = Fact("01FACT", Kind.INSIGHT, "tea is hot", "tea", 0.8, 0.5, Provenance.SELF, Decay.TACTICAL, START, START, START)
 

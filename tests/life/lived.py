@@ -13,6 +13,7 @@ from metnos.law.capability import Capability
 from metnos.law.principal import at_terminal
 from metnos.life import testament_file
 from metnos.life.testament import Opened
+from support import START
 
 SECRET = "tok-9f8e7d6c5b4a39281706"
 WORDS = "the blue folder holds the letters from the notary in Ravenna"  # private: somebody said it here
@@ -20,8 +21,6 @@ PLACE = "/home/somebody/letters"
 
 
 def fact(number: int, kind: Kind, text: str, **changes: Any) -> Fact:
-    from conftest import START
-
     made = Fact(
         id=f"F{number:04}",
         kind=kind,

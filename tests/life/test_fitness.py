@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import START
 from grimoire.facts_made import fact
 from grimoire.traces import step
 from metnos.core.clock import MovableClock
@@ -16,6 +15,7 @@ from metnos.life import schema
 from metnos.life.fitness import Fitness
 from metnos.life.fitness_rules import Foretold
 from metnos.store.db import Database
+from support import START
 
 HOW = fact("how", kind=Kind.PROCEDURAL, confidence=0.9, data={"prefer": {"executor": "find_files"}})
 FAILS = fact("fails", kind=Kind.ANTI, confidence=0.9, data={"executor": "move_files"})

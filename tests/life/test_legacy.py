@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from conftest import START
 from life.lived import PLACE, SECRET, WORDS, fact, facts
 from metnos.grimoire import bloodstain
 from metnos.grimoire.episode import Provenance, Scope
@@ -21,6 +20,7 @@ from metnos.life.testament import Descent, Link
 from metnos.life.testament_rules import BottleneckRules
 from metnos.mnestome.mnest import Mnest
 from metnos.mnestome.rules import State
+from support import START
 from synt.specimens import draft
 
 KEY, OTHER = "ab" * 32, "cd" * 32

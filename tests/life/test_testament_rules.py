@@ -8,12 +8,12 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import START
 from life.lived import fact
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.fact_rules import BASE, RULES
 from metnos.life.testament_rules import ANTI, BottleneckRules, folded, select, unfit, worth
+from support import START
 
 SMALL = BottleneckRules(limit=8)
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import START
 from metnos.app import App
 from metnos.core import files
 from metnos.core.canon import Json
@@ -18,6 +17,7 @@ from metnos.life import schema
 from metnos.life.cause import Cause
 from metnos.life.thanatopsis import Death, Phase, Step, Thanatopsis, Wishes
 from metnos.store.db import Database
+from support import START
 
 
 @pytest.fixture

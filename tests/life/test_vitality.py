@@ -9,7 +9,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from conftest import START
 from metnos.app import App
 from metnos.context.budgets import Phase
 from metnos.core import sign
@@ -24,7 +23,7 @@ from metnos.life.dice import THROWN
 from metnos.life.vitality import OVER, PHASE_CHANGED, Point, Ticked, Vitality
 from metnos.life.vitality_rules import ORDER, PURPOSE, Terms
 from metnos.store.db import Database
-from support import at_once, kinds
+from support import START, at_once, kinds
 
 MORTAL = Terms(stochastic=True, hayflick=40, balance_usd=10.0)
 

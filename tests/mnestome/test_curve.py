@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import START
 from metnos.core.decay import Ebbinghaus
 from metnos.mnestome.curve import curve, steps, weight_at
 from metnos.mnestome.rules import Event, Kind, Rules, replay
+from support import START
 
 DAY = timedelta(days=1)
 RATE = Rules().decay_lambda

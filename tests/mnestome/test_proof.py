@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import START
 from metnos.mnestome.ager import Ager
 from metnos.mnestome.past import Past
 from metnos.mnestome.proof import unproved
 from metnos.mnestome.record import record_turn
 from metnos.store.db import Database
 from mnestome.ageing import DAY, Passing, Turn, away
+from support import START
 
 
 @pytest.fixture

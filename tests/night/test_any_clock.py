@@ -11,7 +11,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from conftest import START
 from metnos.core.clock import MovableClock
 from metnos.night import schema
 from metnos.night.jobs import Done, Job, Night, Parts
@@ -20,6 +19,7 @@ from metnos.night.records import Runs, State
 from metnos.night.reminders import File
 from metnos.night.schedule import MOST_TRIES, Verdict, night_of, read_hour
 from metnos.store.db import Database, Durability
+from support import START
 
 NAMES = ("first", "second", "third")
 FAST = Path("/dev/shm")  # where a sync costs nothing

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import START
 from copying import copy_folder
 from metnos.app import App, paths
 from metnos.core.clock import MovableClock
@@ -19,6 +18,7 @@ from metnos.turn.events import Answer
 from metnos.turn.plan.records import Tool
 from metnos.turn.shortcut import Shortcuts
 from metnos.turn.tools import Kit
+from support import START
 from turn.scripted import Only, reopened, steps
 from turn.turning import Taken, take
 

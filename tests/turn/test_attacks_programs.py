@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metnos.app import App
@@ -67,6 +67,7 @@ def test_the_owner_does_not_join_the_conversation_of_a_program(full: App, home: 
         take(full, "delete them", conversation="api:program:talk")
 
 
+@example("\n", PROGRAM)
 @given(st.text(max_size=20), st.sampled_from([PROGRAM, LOOKER]))
 def test_a_conversation_has_the_same_name_however_often_it_is_named(name: str, who: Principal) -> None:
     named = own_conversation(name, who)

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from conftest import START
 from metnos.app import App
 from metnos.turn.events import Answer, Planned
+from support import START
 from turn.benching import llm_home
 from turn.household import everything, furnish
 from turn.turning import Taken, take

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from conftest import START
 from copying import copy_folder
 from metnos.app import App
 from metnos.core.clock import MovableClock
@@ -26,6 +25,7 @@ from metnos.grimoire.trace import StepTrace
 from metnos.models.budget import Meter, Metered
 from metnos.models.chat import OnText, Prompt, Reply
 from metnos.turn import planning
+from support import START
 from turn.benching import llm_home
 from turn.turning import Taken, take
 

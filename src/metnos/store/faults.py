@@ -25,7 +25,7 @@ _MEANINGS: dict[int, tuple[type[StoreError], str, str]] = {
     ),
     sqlite3.SQLITE_NOTADB: (
         StoreCorrupt,
-        "{path} is not a database. It was left as it is.",
+        "{path} is damaged: it does not begin as a database does. It was left as it is.",
         "Move it away and restore it from a backup: metnos restore FILE",
     ),
     sqlite3.SQLITE_READONLY: (

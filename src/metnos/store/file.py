@@ -37,8 +37,8 @@ def pragma(connection: sqlite3.Connection, name: str, value: str) -> None:
 
 def is_database(path: Path) -> bool:
     """Whether SQLite takes the file for one of its own."""
-    if path.stat().st_size < _LEAST:
-        return False  # SQLite would take a shorter file for an empty one, and write over it
+    if _is_too_short(path):
+        return False
     try:
         with contextlib.closing(open_connection(path, "ro", 10.0)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
@@ -47,14 +47,18 @@ def is_database(path: Path) -> bool:
     return True
 
 
+def _is_too_short(path: Path) -> bool:
+    return path.stat().st_size < _LEAST
+
+
 def refuse_what_is_no_database(path: Path) -> None:
-    """Look before opening for writing: a file that is not SQLite's must stay as it is."""
+    """Look before opening: SQLite refuses what is not its own, but takes a file that is too short for an empty one."""
     try:
         if not path.exists() or path.stat().st_size == 0:
             return
         if not path.is_file():
             raise StoreError(f"{path} is not a file", fix="Move it away.")
-        if is_database(path):
+        if not _is_too_short(path):
             return
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}", fix="Check who owns the file.") from error

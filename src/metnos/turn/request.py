@@ -9,7 +9,7 @@ from metnos.core.errors import UsageError
 from metnos.law.principal import Channel, Principal
 
 LONGEST = 20_000  # characters; a longer text belongs into a file
-_SOMEBODYS = re.compile(rf"({'|'.join(Channel)}):[^\s:]+:.")  # a conversation that is one sender's alone
+_SOMEBODYS = re.compile(rf"(?s)({'|'.join(Channel)}):[^\s:]+:.")  # a conversation that is one sender's alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,13 @@ async def visiting(
 
 
 @pytest.mark.parametrize(
-    ("way", "mode"), [("stdio", "auto"), ("stdio", "legacy"), ("http", "auto"), ("http", "legacy")]
+    ("way", "mode"),
+    [
+        ("stdio", "auto"),
+        pytest.param("stdio", "legacy", marks=pytest.mark.soak),  # loads a process for what http shows as well
+        ("http", "auto"),
+        ("http", "legacy"),
+    ],
 )
 def test_the_whole_journey(way: str, mode: str, asking: App, mounted: Callable[[App], Mounted]) -> None:
     source, target = Path.home() / "plan.txt", Path.home() / "old"

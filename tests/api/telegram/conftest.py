@@ -1,14 +1,24 @@
 """A bot that runs against the double, on a real workspace with real turns."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import httpx._transports.default as transports
 import pytest
 
 from api.telegram.chatting import Chat, Home
 from api.telegram.double import Double
 from metnos.app import App
 from metnos.core.clock import MovableClock
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _certificates_read_once() -> Iterator[None]:
+    """Each client reads all certificates, also to speak with a double that has none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transports, "create_ssl_context", cache(transports.create_ssl_context))
+        yield
 
 
 @pytest.fixture
