@@ -17,12 +17,14 @@ import processes
 from cli import warm
 from copying import copy_folder
 from metnos import app
+from metnos.app import house
 from metnos.core.clock import MovableClock
 from metnos.core.settings import Settings
 from metnos.core.workspace import Workspace
 from metnos.executors import perform
 from metnos.law import founding
 from metnos.synt import mutants
+from sandboxes import LentPool
 from support import START
 
 # No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time,
@@ -59,6 +61,16 @@ def loaded_program() -> Iterator[None]:
     """The program of the terminal is loaded once; see `cli.warm`."""
     with warm.loaded():
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _lent_sandboxes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A warm sandbox is passed on from test to test; with `--soak` each workspace starts its own, as in life."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.config.getoption("--soak"):
+            patch.setattr(house, "Pool", LentPool)
+        yield
+    LentPool.end_all()
 
 
 @pytest.fixture(scope="session")
