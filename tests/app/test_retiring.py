@@ -354,11 +354,11 @@ class TestBefore:
 
 @pytest.mark.slow
 def test_two_thousand_and_more_go_through_the_bottleneck(equipped: App, target: Path) -> None:
-    for number in range(2300):
-        kind = Kind.ANTI if number % 23 == 0 else Kind.INSIGHT
-        equipped.grimoire.facts.put(
-            fact(number, kind, f"Way {number // 100} {number % 100} of sorting is slow.", quality=(number % 90) / 100)
-        )
+    with equipped.grimoire.facts.db.write():
+        for number in range(2300):
+            kind = Kind.ANTI if number % 23 == 0 else Kind.INSIGHT
+            text = f"Way {number // 100} {number % 100} of sorting is slow."
+            equipped.grimoire.facts.put(fact(number, kind, text, quality=(number % 90) / 100))
     retiring.retire(equipped, to=target)
     made = left(target).testament
     assert len(made.entries) == 2048

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from executors.hands import OWNER, PATH, give, home, mutator, run
-from metnos.app import App
+from metnos.app import App, house
 from metnos.core.canon import sha256_hex
 from metnos.core.errors import AuditError, ExecutorFailed, NotTrusted, Refused, SandboxError, Waiting
 from metnos.executors import adopt, journal
@@ -15,6 +15,7 @@ from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.sandbox import process
+from metnos.sandbox.pool import Pool
 from support import kinds
 
 HELLO = """
@@ -339,7 +340,8 @@ def test_private_files_below_a_folder_stay_out_of_sight(equipped: App) -> None:
     assert seen == [".env:", "a.txt:content", "b.txt:content", "server.pem:"]
 
 
-def test_no_process_and_no_descriptor_is_left(equipped: App) -> None:
+def test_no_process_and_no_descriptor_is_left(equipped: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(house, "Pool", Pool)  # one that is not passed on to other tests
     give(equipped, HELLO)
     run(equipped)
     before = len(list(Path("/proc/self/fd").iterdir()))

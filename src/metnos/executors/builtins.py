@@ -60,7 +60,7 @@ def install(catalog: Catalog, package_folder: Traversable | None = None) -> Repo
     """Bring the shipped executors into the workspace and sign them; does nothing when nothing changed."""
     shipped = package_folder or resources.files("metnos.executors").joinpath("builtin")
     digests = read_digests(shipped)
-    found = {name: catalog.judge(name) for name in digests}
+    found = {each.name: each for each in catalog.judge_all(digests)}
     for name, each in found.items():
         if each.tampered:
             catalog.quarantine(name)  # said first, then restored

@@ -7,6 +7,7 @@ index has not heard of yet is never freer for it. Adopting and changing executor
 anything against whoever can read the agent's key.
 """
 
+import contextlib
 import dataclasses
 import difflib
 from collections.abc import Iterable
@@ -59,15 +60,17 @@ class Catalog(Registrar):
 
     def get(self, name: str) -> Executor:
         """The executor of that name, verified just now and usable; raises `NotTrusted` otherwise."""
-        found = self.judge(name)
+        return self._hand_out(self.judge(name))
+
+    def _hand_out(self, found: Verdict) -> Executor:
         if found.tampered:
-            found = self.quarantine(name)
+            found = self.quarantine(found.name)
         if found.tampered or found.unlisted or found.state not in USABLE:
             raise self._refusal(found)
         try:
             return verdict.record(found)
         except ManifestError as error:  # signed under other rules than today's
-            raise NotTrusted(f"{name} cannot be used: {error.what}", fix=error.fix) from error
+            raise NotTrusted(f"{found.name} cannot be used: {error.what}", fix=error.fix) from error
 
     def look(self, name: str) -> Look:
         """What is known about an executor, whatever its state. Changes nothing."""
@@ -89,11 +92,9 @@ class Catalog(Registrar):
     def usable(self) -> list[Executor]:
         """Every executor that `get` would hand out now; what was tampered with is quarantined on the way."""
         found = []
-        for name in self.names():
-            try:
-                found.append(self.get(name))
-            except NotTrusted:
-                continue
+        for judged in self.judge_all(self.names()):
+            with contextlib.suppress(NotTrusted):
+                found.append(self._hand_out(judged))
         return found
 
     def mark(self) -> object:
@@ -103,10 +104,9 @@ class Catalog(Registrar):
     def verify_all(self) -> list[Look]:
         """Verify every executor now, quarantine what was tampered with; returns a look at each that has a problem."""
         wrong = []
-        for name in self.names():
-            found = self.judge(name)
+        for found in self.judge_all(self.names()):
             if found.tampered:
-                found = self.quarantine(name)
+                found = self.quarantine(found.name)
             if found.problems or found.unlisted:
                 wrong.append(_look(found))
         return wrong
