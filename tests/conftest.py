@@ -29,7 +29,7 @@ from support import START
 
 # No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time,
 # so that nothing fails by luck; new ones are tried by `make soak`.
-hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, max_examples=25)
+hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, max_examples=20)
 hypothesis_settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 hypothesis_settings.register_profile("soak", deadline=None, max_examples=1000)
 
