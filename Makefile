@@ -31,7 +31,7 @@ cover: ## every test once more, with the coverage of lines and branches; fails b
 	@sh tools/setup.sh dev
 	@$(BIN)/python tools/suite.py cover $(ARGS)
 
-soak: ## kills, escapes and fuzzing many times over, and real models; an hour or more
+soak: ## kills, escapes and fuzzing many times over, and real models; about an hour
 	@sh tools/setup.sh dev
 	@$(BIN)/python tools/suite.py soak $(ARGS)
 

@@ -15,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 
 import processes
 from cli import warm
-from copying import copy_folder
+from copying import copy_folder, keep_folder
 from metnos import app
 from metnos.app import house
 from metnos.core.clock import MovableClock
@@ -139,6 +139,7 @@ def _founded(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A workspace as `founding` makes it, made once."""
     made = Workspace(tmp_path_factory.mktemp("founded") / "workspace")
     founding.found(made, Settings(), MovableClock(START))
+    keep_folder(made.root)
     return made
 
 
@@ -160,6 +161,7 @@ def _template(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         assert first.turns
         assert first.toolbox.kit().by_meaning()
         first.close()
+    keep_folder(made.root)
     return made
 
 

@@ -19,15 +19,19 @@ def test_the_checks_are_those_of_the_terminal(page: Client, monkeypatch: pytest.
     assert found["well"] is ("red" not in levels.values())
 
 
+FEW = 12
+
+
 def test_what_is_broken_is_red_and_nothing_stays_open(page: Client) -> None:
     page.get("/api/doctor")
     before = _open()
     (path,) = page.app.workspace.audit.glob("*.jsonl")
     path.write_bytes(path.read_bytes().replace(b'"kind":"', b'"kind":"un', 1))
-    found = page.get("/api/doctor")
+    for _ in range(FEW):
+        found = page.get("/api/doctor")
     levels = {each["name"]: each["level"] for each in found["checks"]}
     assert (found["well"], levels["audit"]) == (False, "red")
-    assert _open() <= before + 2
+    assert _open() < before + FEW, "each look leaves something open; a thread more is no such thing"
 
 
 def _open() -> int:
