@@ -40,6 +40,12 @@ class Child:
             return ""
 
     @property
+    def age_s(self) -> float:
+        """For how long it has been running."""
+        uptime = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])
+        return uptime - int(self.started) / os.sysconf("SC_CLK_TCK")
+
+    @property
     def is_shared(self) -> bool:
         return any(each in self.command for each in _SHARED)
 
@@ -94,7 +100,7 @@ def end_new(before: dict[int, Child], *, shared: bool = False) -> list[str]:
     deadline = time.monotonic() + _GRACE_S
     while (left := _new(before, shared)) and time.monotonic() < deadline:
         time.sleep(0.01)
-    commands = [f"{each.pid}: {each.command[:200]}" for each in left]
+    commands = [f"{each.pid}, for {each.age_s:.0f} s: {each.command[:200]}" for each in left]
     kill_new(before, shared=shared)
     return commands
 

@@ -15,6 +15,7 @@ from metnos.core import errors
 from metnos.core.errors import DaemonError, ExecutorFailed, MetnosError, ModelError, UsageError, Waiting
 from metnos.turn.events import Answered, Event, Planned, Started, StepDone, StepStarted, Text, Thinking, Wanted
 from metnos.turn.request import LONGEST
+from tables import try_each
 
 texts = st.text(
     st.characters(codec=None, exclude_categories=()), max_size=20
@@ -85,7 +86,7 @@ def test_any_message_is_an_event_or_a_clear_error(kind: str, message: dict[str, 
         assert type(wire.to_event({"event": kind, **message})).__name__ == kind
 
 
-@pytest.mark.parametrize(
+@try_each(
     "wrong",
     [{}, {"event": "__class__"}, {"event": ["Text"]}, {"event": "Text"}, {"event": "Text", "delta": 5},
      {"event": "StepStarted", "number": True, "of": 1, "executor": "", "title": ""},
@@ -120,7 +121,7 @@ def test_the_longest_text_fits_whatever_it_is_made_of() -> None:
     assert len(wire.pack(message)) < wire.LONGEST_REQUEST
 
 
-@pytest.mark.parametrize(
+@try_each(
     "wrong",
     [{}, {"text": "a"}, {"text": 1, "cwd": "/"}, {"text": "a", "cwd": "home"}, {"text": "a", "cwd": "/a\0b"},
      {"text": "a" * (LONGEST + 1), "cwd": "/"}, {"text": "a", "cwd": "/" * 5000},
@@ -131,7 +132,7 @@ def test_a_request_that_does_not_fit_is_refused(wrong: dict[str, Any]) -> None:
         wire.read_ask(wrong)
 
 
-@pytest.mark.parametrize("wrong", [None, 1, "1", [True], [0], ["1"], [1 << 63], {"1": 1}])
+@try_each("wrong", [None, 1, "1", [True], [0], ["1"], [1 << 63], {"1": 1}])
 def test_numbers_of_notices_are_numbers(wrong: Any) -> None:
     with pytest.raises(DaemonError):
         wire.read_ids({"ids": wrong})
@@ -154,7 +155,7 @@ def every_error(kind: type[MetnosError] = MetnosError) -> list[type[MetnosError]
     return [kind, *(found for each in known for found in every_error(each))]
 
 
-@pytest.mark.parametrize("kind", every_error())
+@try_each("kind", every_error())
 def test_every_error_comes_back_as_it_was(kind: type[MetnosError]) -> None:
     more = {Waiting: {"item": "01X"}, ModelError: {"kind": "timeout"}, ExecutorFailed: {"kind": "failed"}}
     error = kind("what \udcff", fix="fix", **more.get(kind, {}))  # type: ignore[arg-type]
@@ -163,7 +164,7 @@ def test_every_error_comes_back_as_it_was(kind: type[MetnosError]) -> None:
     assert vars(back) == vars(error)
 
 
-@pytest.mark.parametrize(
+@try_each(
     "said",
     [None, "x", {}, {"type": "os"}, {"type": 5}, {"type": "Waiting", "what": "no item"}, {"what": 5, "fix": []},
      {"type": "UsageError", "colour": "red"}],

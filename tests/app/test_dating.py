@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from metnos.app import dating
 from metnos.grimoire import question
 from metnos.grimoire.question import Span
+from tables import try_each
 
 NOW = datetime(2026, 11, 18, 9, 30, tzinfo=UTC)  # a Wednesday
 
@@ -17,7 +18,7 @@ def day(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "since", "until"),
     [
         ("what did we buy between 3 and 7 May?", "2026-05-03", "2026-05-08"),

@@ -12,6 +12,7 @@ from executors.calls import READ, READS, manifest
 from metnos.cli.arguments import describe, parse
 from metnos.core.errors import UsageError
 from metnos.executors.manifest import Manifest
+from tables import try_each
 
 TEXT = {"type": "string", "description": "Some text."}
 KINDS: dict[str, dict[str, Any]] = {
@@ -34,7 +35,7 @@ def taking(**schemas: dict[str, Any]) -> Manifest:
 
 
 class TestOneOption:
-    @pytest.mark.parametrize(
+    @try_each(
         ("kind", "words", "value"),
         [
             ("text", ["--it", "some text"], "some text"),
@@ -67,7 +68,7 @@ class TestOneOption:
         found = parse(taking(it=KINDS[kind]), words)["it"]
         assert (found, type(found)) == (value, type(value))
 
-    @pytest.mark.parametrize(
+    @try_each(
         ("kind", "word"),
         [
             ("whole number", "x"),
@@ -151,7 +152,7 @@ class TestWrongLines:
 
 
 class TestDescribing:
-    @pytest.mark.parametrize("kind", KINDS)
+    @try_each("kind", KINDS)
     def test_every_kind_has_its_words(self, kind: str) -> None:
         assert describe(taking(it=KINDS[kind])) == [("--it", kind, KINDS[kind]["description"])]
 

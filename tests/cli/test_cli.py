@@ -17,6 +17,7 @@ from cli.terminal import on_a_terminal
 from cli.warm import metnos
 from metnos.cli import COMMANDS, cli
 from support import PROGRAM, Say
+from tables import try_each
 
 
 def every_command(
@@ -33,7 +34,7 @@ def every_command(
     return found
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@try_each("name", COMMANDS)
 def test_the_table_says_what_the_command_says(name: str) -> None:
     module, _, attribute = COMMANDS[name][0].partition(":")
     command = getattr(importlib.import_module(module), attribute)
@@ -41,9 +42,7 @@ def test_the_table_says_what_the_command_says(name: str) -> None:
     assert (command.help or "").split("\n\n")[0].strip() == COMMANDS[name][1]
 
 
-@pytest.mark.parametrize(
-    ("path", "command"), every_command(), ids=lambda each: "-".join(each) if isinstance(each, tuple) else ""
-)
+@try_each(("path", "command"), every_command(), ids=lambda each: "-".join(each) if isinstance(each, tuple) else "")
 def test_every_command_and_option_explains_itself(path: tuple[str, ...], command: click.Command) -> None:
     assert command.help
     for parameter in command.params:

@@ -1,11 +1,11 @@
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.context.fence import fence
 from metnos.context.pieces import pieces, sentences
+from tables import try_each
 
 TEXTS = st.text(st.one_of(st.sampled_from(" \n\"'`|/.,-0123456789«»“”not家三月ก"), st.characters()), max_size=200)
 
@@ -30,7 +30,7 @@ def test_sentences_are_the_pieces_in_groups(text: str) -> None:
     assert [piece for sentence in sentences(pieces(text)) for piece in sentence] == list(pieces(text))
 
 
-@pytest.mark.parametrize(
+@try_each(
     "one",
     [
         "3.14159",

@@ -12,6 +12,7 @@ from metnos.core import errors, settings
 from metnos.core.workspace import Workspace
 from metnos.law.audit_verify import Wrong
 from support import ROOT, tool
+from tables import try_each
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
@@ -35,20 +36,20 @@ def test_every_command_is_documented() -> None:
         assert f"## `metnos {name}`" in page
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@try_each("page", PAGES, ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@try_each("page", PAGES, ids=lambda page: page.name)
 def test_every_source_file_that_is_named_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"`((?:src|tests|tools|docs|bench)/[\w./-]+)`", text):
         assert (ROOT / name).exists(), name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@try_each("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_is_named_exists(page: Path) -> None:
     for words in re.findall(r"`metnos ([a-z]+(?: [a-z]+)?)", page.read_text(encoding="utf-8")):
         command: click.Command | None = cli

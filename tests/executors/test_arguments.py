@@ -4,6 +4,7 @@ import pytest
 
 from metnos.core.errors import ExecutorFailed, ManifestError
 from metnos.executors import arguments
+from tables import try_each
 
 SCHEMA = arguments.check_args(
     {
@@ -32,7 +33,7 @@ def test_defaults_also_in_tables_inside() -> None:
     assert fill(url="http://x", where={}) == {"url": "http://x", "format": "zip", "where": {"deep": 3}}
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("args", "said"),
     [
         ({}, "the arguments together: one of these is needed: `files`, or `url`"),

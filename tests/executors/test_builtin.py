@@ -14,6 +14,7 @@ from metnos.executors.signature import Origin
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.sandbox.pool import Broker, Ended, Job, Pool
+from tables import try_each
 
 FOLDER = Path(manifest.__file__).with_name("builtin")
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/manifest.toml"))
@@ -73,7 +74,7 @@ def test_it_lives(name: str, pool: Pool) -> None:
     assert problems == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@try_each("name", NAMES)
 def test_it_is_described_for_people(name: str) -> None:
     executor = load(name)
     assert len(executor.manifest.examples) >= 2

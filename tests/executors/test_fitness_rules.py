@@ -12,6 +12,7 @@ from grimoire.traces import START, step
 from metnos.executors import fitness_rules as rules_of
 from metnos.executors.fitness_rules import Fitness, Rules, Said, Seen, Why
 from metnos.executors.outcome import KINDS
+from tables import try_each
 
 RULES = Rules()
 DAY = timedelta(days=1)
@@ -170,7 +171,7 @@ def line(value: float = 1.0, uses: int = 10, signals: int | None = None, goal: s
     return Fitness(goal, value, uses, uses if signals is None else signals, START)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("classes", "quiet", "why"),
     [
         ([], 0, None),  # newly born

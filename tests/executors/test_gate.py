@@ -13,6 +13,7 @@ from executors.gate_cases import rules
 from metnos.executors import gate
 from metnos.executors.gate import Declared, Finding, declared, infer, inspect
 from suite import Repeat
+from tables import try_each
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "redcode_exec_odd.json"
@@ -36,7 +37,7 @@ def test_an_honest_executor_passes_the_whole_gate() -> None:
     assert inspect(HONEST, Declared()) == []
 
 
-@pytest.mark.parametrize(
+@try_each(
     "source",
     [
         "x = 1",
@@ -55,7 +56,7 @@ def test_what_is_no_executor_is_refused_as_such(source: str) -> None:
     assert "form" not in rules(source), "a snippet is judged by what it does"
 
 
-@pytest.mark.parametrize(
+@try_each(
     "source", ["def (", "x = '", "\0", "x = 1\n  y = 2", "(" * 5000, "-" * 100_000 + "1", "\ud800", "x" * 300_000]
 )
 def test_what_cannot_be_read_is_refused(source: str) -> None:
@@ -140,9 +141,7 @@ def test_a_manifest_says_what_is_declared() -> None:
     assert declared({"capabilities": {"fs.read": ["/a"], "model.chat": False}}) == Declared(read=("/a",))
 
 
-@pytest.mark.parametrize(
-    "folder", sorted(BUILTIN.glob("*/")) or [None], ids=lambda folder: getattr(folder, "name", "none")
-)
+@try_each("folder", sorted(BUILTIN.glob("*/")) or [None], ids=lambda folder: getattr(folder, "name", "none"))
 def test_no_built_in_executor_is_refused(folder: Path | None) -> None:
     if folder is None or not (folder / "executor.py").is_file() or not (folder / "manifest.toml").is_file():
         pytest.skip("no built-in executor here")

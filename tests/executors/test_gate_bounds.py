@@ -1,8 +1,7 @@
 """Code that would never end or never have enough, beside code that looks like it and ends."""
 
-import pytest
-
 from executors.gate_cases import FILES, rules
+from tables import try_each
 
 PAIRS = [
     ("endless", "while True:\n    x = 1", "while True:\n    if f():\n        break"),
@@ -34,7 +33,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "attack", "twin"), PAIRS)
+@try_each(("rule", "attack", "twin"), PAIRS)
 def test_what_never_ends_is_refused_and_what_does_is_not(rule: str, attack: str, twin: str) -> None:
     assert rule in rules(attack, FILES)
     assert rules(twin, FILES) == set()

@@ -1,8 +1,7 @@
 """Known weaknesses, each beside code of the same shape that does not have it."""
 
-import pytest
-
 from executors.gate_cases import FILES, rules
+from tables import try_each
 
 CHOICE = "def can():\n    return True\ndef a(): pass\ndef b(): pass\ndef c(): pass\ndef do(what):\n"
 UNEVEN = CHOICE + (
@@ -48,7 +47,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "weak", "twin"), PAIRS)
+@try_each(("rule", "weak", "twin"), PAIRS)
 def test_a_weakness_is_refused_and_its_twin_is_not(rule: str, weak: str, twin: str) -> None:
     assert rule in rules(weak, FILES)
     assert rules(twin, FILES) == set()

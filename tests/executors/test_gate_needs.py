@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from executors.gate_cases import FILES, NOTHING, rules
 from metnos.executors.gate import Declared, infer
 from metnos.executors.gate_needs import normal
+from tables import try_each
 
 EXAMPLE = Declared(hosts=("*.example.org",))
 LS = Declared(programs=("/bin/ls",))
@@ -40,9 +41,7 @@ NEEDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("rule", "source", "enough", "wrong"), NEEDS, ids=lambda each: each if isinstance(each, str) else ""
-)
+@try_each(("rule", "source", "enough", "wrong"), NEEDS, ids=lambda each: each if isinstance(each, str) else "")
 def test_a_need_is_refused_until_it_is_declared(rule: str, source: str, enough: Declared, wrong: Declared) -> None:
     assert rules(source) == {rule}
     assert rules(source, wrong) == {rule}

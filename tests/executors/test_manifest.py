@@ -9,6 +9,7 @@ from metnos.core.errors import ExecutorFailed, ManifestError
 from metnos.core.sections import ExecutorSettings
 from metnos.executors import manifest
 from metnos.executors.manifest import Kind, Manifest, Reversal, parse
+from tables import try_each
 
 SOUND = manifest_text()
 
@@ -37,7 +38,7 @@ def test_a_sound_manifest() -> None:
     assert (read.words.verb, read.words.object, read.words.qualifier) == ("find", "files", None)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("old", "new", "said"),
     [
         ('name = "find_files"', 'name = "find_filez"', "Did you mean 'files'"),

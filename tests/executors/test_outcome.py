@@ -13,6 +13,7 @@ from metnos.executors.manifest import Manifest
 from metnos.executors.outcome import KINDS, Breach, Judged, check_reply, judge, judge_reach
 from metnos.executors.scope import Scope
 from metnos.sandbox.pool import Ended
+from tables import try_each
 
 PATHS = {"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}}
 PRODUCER = manifest(output=PATHS)
@@ -54,12 +55,12 @@ class TestReplies:
         with pytest.raises(ExecutorFailed, match="`entries` as a list"):
             check_reply(PRODUCER, reply)
 
-    @pytest.mark.parametrize("total", [0, -1, 1.0, 2.5, "1", None, True, [1]])
+    @try_each("total", [0, -1, 1.0, 2.5, "1", None, True, [1]])
     def test_a_dishonest_total(self, total: Any) -> None:
         with pytest.raises(ExecutorFailed, match="but returned 1"):
             check_reply(PRODUCER, {"entries": [ENTRY], "total": total})
 
-    @pytest.mark.parametrize(
+    @try_each(
         "failures",
         [
             None,
@@ -91,7 +92,7 @@ class TestReplies:
 
 
 class TestLastWords:
-    @pytest.mark.parametrize("kind", sorted(KINDS))
+    @try_each("kind", sorted(KINDS))
     def test_a_failure_that_the_executor_tells_is_no_fault(self, kind: str) -> None:
         assert said(op="failed", kind=kind, message="no") == Judged(kind=kind, message="no")
 
@@ -155,7 +156,7 @@ class TestReach:
         assert breach is Breach.QUARANTINE
         assert words.startswith("it reached for")
 
-    @pytest.mark.parametrize(
+    @try_each(
         "path",
         ["/home/owner/.local/share/metnos/.keys/agent.key", "/elsewhere/.audit/2026-11.jsonl", "/w/.law/law.db",
          "/proc/self/root/etc/shadow", "/proc/1/environ", "/proc/self/mem", "/proc/12/task/13/fd/5", "/proc/self/ns"],

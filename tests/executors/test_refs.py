@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from metnos.core.errors import ExecutorFailed
 from metnos.executors import refs
+from tables import try_each
 
 REPLIES = {
     "step1": {"entries": [{"path": "/a", "size": 1}, {"path": "/b", "size": 2}], "count": 2},
@@ -14,7 +15,7 @@ REPLIES = {
 }
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("value", "wanted"),
     [
         ("{{step1.entries}}", REPLIES["step1"]["entries"]),

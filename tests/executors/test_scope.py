@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from metnos.core.errors import ManifestError
 from metnos.executors import scope
 from metnos.executors.scope import Scope
+from tables import try_each
 
 HOME = Path("/nowhere/home")
 WORKSPACE = Path("/nowhere/workspace")
@@ -44,7 +45,7 @@ def test_what_is_taken_for_a_scope_is_plain(text: str) -> None:
     assert "*" not in text.removesuffix("/**")
 
 
-@pytest.mark.parametrize(
+@try_each(
     "text",
     ["", "a", "~", "~x/**", "../a", "/a/../b", "/a/./b", "/a/*", "/a/**/b", "/a/?", "/a*", "//a", "/a//b", "/a/",
      "/a\0b", "{home}/a", "/a/{workspace}/b", "~/{workspace}/**", "**", "/***"],
@@ -71,7 +72,7 @@ def test_a_scope_through_a_link_is_where_the_link_leads(tmp_path: Path) -> None:
 
 
 class TestHosts:
-    @pytest.mark.parametrize(
+    @try_each(
         ("pattern", "host", "matches"),
         [
             ("example.org", "example.org", True),
@@ -98,7 +99,7 @@ class TestHosts:
     def test_matches(self, pattern: str, host: str, matches: bool) -> None:
         assert scope.host_matches([scope.canonical_pattern(pattern)], host) is matches
 
-    @pytest.mark.parametrize(
+    @try_each(
         "pattern",
         ["", "*.", "**", "*.*.org", "a.*.org", "example.org:80", "example.org/x", "http://example.org", "u@example.org",
          "exa mple.org", "-a.org", "*.127.0.0.1", "*.[::1]", "1.2.3", "a..b", "x" * 64 + ".org"],

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from metnos.core.errors import ManifestError
 from metnos.executors import vocabulary
 from metnos.executors.vocabulary import LANGUAGES, Name, Vocabulary, Word
+from tables import try_each
 
 KNOWN: Vocabulary = vocabulary.load()
 KINDS = {"verbs": KNOWN.verbs, "objects": KNOWN.objects, "qualifiers": KNOWN.qualifiers}
@@ -57,7 +58,7 @@ def test_what_is_not_of_known_words_is_refused(text: str) -> None:
     assert name.verb in KNOWN.verbs
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "said"),
     [
         ("reed_files", "Did you mean 'read'?"),

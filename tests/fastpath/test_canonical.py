@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from fastpath.reading import slots
 from metnos.fastpath.canonical import canonical
+from tables import try_each
 
 anything = st.text(st.characters(), max_size=200)
 
@@ -28,7 +29,7 @@ def test_the_form_of_a_request(text: str, expected: str) -> None:
     assert form(text) == expected
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("one", "other"),
     [
         ("find the PDFs in ~/a", "Please find PDFs in /srv/other/place"),

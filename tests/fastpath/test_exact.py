@@ -11,6 +11,7 @@ from fastpath.reading import NOW, slots
 from metnos.fastpath.heard import Heard, firm
 from metnos.fastpath.rules import FACTORY, Rules, upper
 from suite import Repeat
+from tables import try_each
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +33,7 @@ def test_no_answer_of_a_sample_differs_from_what_the_router_plans(bench: ModuleT
     assert len(tally.hits) >= 7
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("one", "other"),
     [
         ("cancel reminders 2 and 14", "cancel reminders 2 and twelve"),

@@ -1,8 +1,8 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.fastpath.language import language
+from tables import try_each
 
 ENGLISH = [
     "find the PDFs in my downloads",
@@ -33,12 +33,12 @@ ITALIAN = [
 ]
 
 
-@pytest.mark.parametrize("text", ENGLISH)
+@try_each("text", ENGLISH)
 def test_english(text: str) -> None:
     assert language(text) == "en"
 
 
-@pytest.mark.parametrize("text", ITALIAN)
+@try_each("text", ITALIAN)
 def test_italian(text: str) -> None:
     assert language(text) == "it"
 

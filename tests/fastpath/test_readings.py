@@ -1,15 +1,15 @@
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fastpath.reading import NOW, slots
 from metnos.core.canon import canonical_json
 from metnos.fastpath.readings import quality, readings
+from tables import try_each
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "expected"),
     [
         ("read ~/a/Report.final.pdf", {"value": "~/a/Report.final.pdf", "stem": "~/a/Report.final", "parent": "~/a"}),
@@ -32,7 +32,7 @@ def test_a_name_without_an_ending_has_no_stem() -> None:
     assert "stem" not in readings(slots("list ~/inbox")[0], NOW)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "expected"),
     [
         ("read a.PDF", "pdf-capitals"),

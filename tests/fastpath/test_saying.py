@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from fastpath.pathing import hear
 from metnos.fastpath.saying import content, differs, plain
+from tables import try_each
 
 FIND = "find the PDFs in ~/x"
 
@@ -26,7 +27,7 @@ def test_what_may_be_taken_for_another(asked: str, known: str) -> None:
     assert told(asked, known) == ""
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("asked", "known", "why"),
     [
         ("do not find the PDFs in ~/x", FIND, "'non'"),

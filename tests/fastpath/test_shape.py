@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fastpath.pathing import filled, hear, learnt, why
 from fastpath.reading import NOW
 from metnos.fastpath.shape import CONSTANT, Learnt, Seen, Unresolved, fill, learn, observe, refers_back, takes
+from tables import try_each
 
 FIND = "find the PDFs in ~/inbox"
 REQUESTS = [
@@ -25,7 +26,7 @@ FOUND = {"path": "~/inbox", "pattern": "*.pdf"}
 # -- what must not be filled
 
 
-@pytest.mark.parametrize(
+@try_each(
     "asked",
     [
         "find the PDFs in ~/inbox and delete them",

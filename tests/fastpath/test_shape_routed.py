@@ -6,6 +6,7 @@ from metnos.fastpath.heard import Heard
 from metnos.fastpath.shape import CONSTANT, Learnt, Seen, fill, learn
 from metnos.fastpath.slots import extract
 from metnos.turn.plan.fill_files import Ground, resolved
+from tables import try_each
 from turn.plan import routing
 
 
@@ -52,7 +53,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("seen", "asked"), PAIRS)
+@try_each(("seen", "asked"), PAIRS)
 def test_a_request_with_other_particulars_gets_what_the_router_would_plan(seen: str, asked: str) -> None:
     planned, wanted = routing.calls(routing.route(seen)), routing.calls(routing.route(asked))
     assert planned

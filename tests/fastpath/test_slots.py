@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from fastpath.reading import slots, told
 from metnos.core.canon import canonical_json
 from metnos.fastpath.slots import Kind, Slot, amount, without
+from tables import try_each
 
 REQUESTS = [
     (
@@ -68,7 +69,7 @@ REQUESTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), REQUESTS)
+@try_each(("text", "expected"), REQUESTS)
 def test_a_whole_request(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 

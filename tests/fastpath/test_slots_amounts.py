@@ -1,11 +1,11 @@
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fastpath.reading import slots, told
 from metnos.fastpath.slots import Kind
+from tables import try_each
 
 # As `find_files` reads a size.
 ACCEPTED = re.compile(r"^ *[0-9]{1,15}([.][0-9]{1,6})? *([kKmMgGtT]i?)?[bB]? *$")
@@ -72,7 +72,7 @@ AMOUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), AMOUNTS)
+@try_each(("text", "expected"), AMOUNTS)
 def test_sizes_counts_and_orders(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 

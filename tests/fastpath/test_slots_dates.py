@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from fastpath.reading import slots, told
 from metnos.fastpath.slots import Kind
+from tables import try_each
 
 DATES = [
     ("1 March 2026", ["date 2026-03-01 @in"]),
@@ -122,12 +123,12 @@ RANGES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), DATES)
+@try_each(("text", "expected"), DATES)
 def test_dates(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), RANGES)
+@try_each(("text", "expected"), RANGES)
 def test_ranges(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 

@@ -1,6 +1,5 @@
-import pytest
-
 from fastpath.reading import told
+from tables import try_each
 
 IMAGES = "*.jpg|*.jpeg|*.png|*.heic|*.gif|*.webp"
 VIDEOS = "*.mp4|*.mkv|*.mov|*.avi|*.webm|*.m4v"
@@ -65,6 +64,6 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), KINDS)
+@try_each(("text", "expected"), KINDS)
 def test_kinds_of_files_in_words(text: str, expected: list[str]) -> None:
     assert told(text) == expected

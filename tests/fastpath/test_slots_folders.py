@@ -1,6 +1,5 @@
-import pytest
-
 from fastpath.reading import slots, told
+from tables import try_each
 
 TOLD = [
     ("find duplicates in my downloads", ["folder ~/Downloads @in"]),
@@ -66,12 +65,12 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), TOLD)
+@try_each(("text", "expected"), TOLD)
 def test_folders_in_words(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "also"),
     [
         ("my downloads", ("~/Scaricati", "~/Download")),

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from fastpath.reading import slots, told
 from metnos.fastpath.slots import Kind
 from metnos.fastpath.slots_numbers import value_of
+from tables import try_each
 
 NUMBERS = [
     ("add 3 and 4.5", ["number 3", "number 4.5"]),
@@ -63,7 +64,7 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), NUMBERS)
+@try_each(("text", "expected"), NUMBERS)
 def test_numbers(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 

@@ -1,7 +1,6 @@
-import pytest
-
 from fastpath.reading import slots, told
 from metnos.fastpath.slots import Kind
+from tables import try_each
 
 OPEN = [
     # paths
@@ -84,7 +83,7 @@ OPEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), OPEN)
+@try_each(("text", "expected"), OPEN)
 def test_what_stands_in_the_open(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 

@@ -1,6 +1,5 @@
-import pytest
-
 from fastpath.reading import slots, told
+from tables import try_each
 
 QUOTED = [
     ("search for 'invoice'", ["quoted invoice"]),
@@ -41,7 +40,7 @@ QUOTED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), QUOTED)
+@try_each(("text", "expected"), QUOTED)
 def test_what_stands_in_quotes(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 

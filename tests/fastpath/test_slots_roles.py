@@ -1,6 +1,5 @@
-import pytest
-
 from fastpath.reading import told
+from tables import try_each
 
 ROLES = [
     # to
@@ -76,6 +75,6 @@ ROLES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), ROLES)
+@try_each(("text", "expected"), ROLES)
 def test_what_the_words_around_say(text: str, expected: list[str]) -> None:
     assert told(text) == expected

@@ -1,9 +1,9 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fastpath.reading import slots, told
 from metnos.fastpath.slots import Kind
+from tables import try_each
 
 TIMES = [
     ("at 5pm", ["time 17:00"]),
@@ -82,12 +82,12 @@ LENGTHS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), TIMES)
+@try_each(("text", "expected"), TIMES)
 def test_times_of_day(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), LENGTHS)
+@try_each(("text", "expected"), LENGTHS)
 def test_lengths_of_time(text: str, expected: list[str]) -> None:
     assert told(text) == expected
 

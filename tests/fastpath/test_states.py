@@ -26,6 +26,7 @@ from metnos.fastpath.states import (
 )
 from metnos.mnestome.schema import MIGRATIONS
 from metnos.store.db import Database, Durability
+from tables import try_each
 
 DOUBTFUL = replace(JUDGE, may=lambda _: (False, "not sure"))
 
@@ -43,7 +44,7 @@ def state_of(log: Log, key: str) -> tuple[State, str]:
 # -- verdicts
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("was", "standing", "becomes"),
     [
         (path(State.CANDIDATE, passes=2), Standing(may=True), None),

@@ -8,6 +8,7 @@ from fastpath.pathing import hear
 from metnos.fastpath.mask import mask
 from metnos.fastpath.saying import plain
 from metnos.fastpath.wording import otherwise
+from tables import try_each
 
 
 def differs(known: str, asked: str) -> str:
@@ -17,7 +18,7 @@ def differs(known: str, asked: str) -> str:
     return otherwise(mask(asked, other.slots), mask(known, one.slots), plain(other.form), plain(one.form))
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("known", "asked"),
     [
         ("delete the PDFs in ~/inbox", "deleted the PDFs in ~/inbox"),
@@ -37,7 +38,7 @@ def test_what_has_the_form_and_not_the_meaning(known: str, asked: str) -> None:
     assert differs(asked, known)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("known", "asked"),
     [
         ("delete the PDFs in ~/inbox", "delete the PDFs in ~/docs"),

@@ -9,6 +9,7 @@ from grimoire.facts_made import START, fact
 from metnos.grimoire import admission
 from metnos.grimoire.admission import AdmissionRules, Factors, Known, Outcome, Weights
 from metnos.grimoire.fact import Kind, Standing
+from tables import try_each
 
 DAY = timedelta(days=1)
 SHARE = st.floats(0, 1)
@@ -108,7 +109,7 @@ class TestFitting:
 
 
 class TestWhatBecameOfIt:
-    @pytest.mark.parametrize(
+    @try_each(
         ("helped", "harmed", "standing", "contradicted", "ended", "good"),
         [
             (2, 1, Standing.PRUNED, True, False, True),

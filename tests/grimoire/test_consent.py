@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from grimoire.taught import fact
 from metnos.grimoire.consent import about_people, needs_consent
 from metnos.grimoire.episode import Provenance
+from tables import try_each
 
 PERSONAL = [
     "The owner prefers short answers.",
@@ -45,12 +44,12 @@ WORLD = [
 ]
 
 
-@pytest.mark.parametrize("text", PERSONAL)
+@try_each("text", PERSONAL)
 def test_what_is_about_people_needs_consent(text: str) -> None:
     assert needs_consent(fact("F", text, domain="notes"))
 
 
-@pytest.mark.parametrize("text", WORLD[:-1])
+@try_each("text", WORLD[:-1])
 def test_how_the_world_and_the_tools_behave_needs_none(text: str) -> None:
     assert not needs_consent(fact("F", text))
 
@@ -59,7 +58,7 @@ def test_in_doubt_it_is_asked() -> None:
     assert needs_consent(fact("F", WORLD[-1]))
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("given", "needs"),
     [
         ({"domain": "household"}, True),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from grimoire.happened import turn
 from metnos.grimoire.extract_model import material, read
 from metnos.grimoire.fact import Kind
+from tables import try_each
 
 TOPIC = [turn(text=f"the backup to the old disk took {place} hours") for place in range(5)]
 GOOD = {"kind": "insight", "text": "The backup to the old disk takes hours.", "episodes": [1, 2, 3]}
@@ -25,7 +26,7 @@ def test_a_sentence_that_rests_on_three_episodes_is_taken() -> None:
     assert found.sure <= 0.5
 
 
-@pytest.mark.parametrize(
+@try_each(
     "change",
     [
         {"episodes": [1, 2]},

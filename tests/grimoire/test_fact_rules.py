@@ -11,6 +11,7 @@ from metnos.grimoire import fact_rules
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Decay, Fact, Kind, Standing
 from metnos.grimoire.fact_rules import RULES
+from tables import try_each
 
 DAY = timedelta(days=1)
 DAYS = st.floats(0, 2000)
@@ -97,7 +98,7 @@ class TestFading:
 
 
 class TestBelief:
-    @pytest.mark.parametrize(
+    @try_each(
         ("provenance", "first"),
         [
             (Provenance.SELF, 0.6),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from grimoire.poisons import HARMLESS, ORDER
 from metnos.grimoire import poison, poison_views
+from tables import try_each
 
 UNIT = "a_b.c4 &amp;amp; %2541 \\\\x5cx41 w-\n b "
 COSTLY = {
@@ -94,7 +95,7 @@ def test_a_text_that_unfolds_too_far_is_refused_and_says_so() -> None:
     assert not poison.screen("The sign \ufdfa stands at the beginning of letters").is_poison
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@try_each("text", HARMLESS)
 def test_what_is_harmless_is_read_through(text: str) -> None:
     many = f"{text}. " * (3_000 // len(text))
     assert not poison.screen(many).is_poison

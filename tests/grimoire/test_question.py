@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.grimoire.question import Span, names, read, spans, words
+from tables import try_each
 
 NOW = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)  # a Monday
 
@@ -19,7 +20,7 @@ def span(since: tuple[int, int, int], until: tuple[int, int, int]) -> Span:
     return Span(day(*since), day(*until))
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "expected"),
     [
         ("Where did we eat in May 2023?", span((2023, 5, 1), (2023, 6, 1))),
@@ -147,7 +148,7 @@ def test_a_date_in_full_is_that_day_however_it_is_written(date) -> None:
     assert spans(f"on {date.isoformat()}", NOW) == expected
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "known"),
     [
         ("Which hotel did we book in Copenhagen?", ("copenhagen",)),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from metnos.grimoire.question import Span, read
 from metnos.grimoire.recall_pool import Pool, in_time, likeness, meaning_share, signals
 from metnos.grimoire.recall_rules import Candidate, Rules, Signals
+from tables import try_each
 
 NOW = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 RULES = Rules()
@@ -135,7 +136,7 @@ def test_accents_make_no_other_word() -> None:
     assert found[0].own == 1.0
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("asked", "said"),
     [
         ("keys", "key"), ("tv", "tvs"), ("filing", "files"), ("hobby", "hobbies"), ("prayed", "pray"), ("x", "x"),

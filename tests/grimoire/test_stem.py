@@ -3,11 +3,11 @@
 import re
 import sqlite3
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.grimoire.stem import stem
+from tables import try_each
 
 
 def of_the_full_text(words: list[str]) -> dict[str, str]:
@@ -32,7 +32,7 @@ yesterday playing played days toys buying volunteers volunteering camped camping
 weekly bakery families pottery mentored mentoring studies studying cucinare cucinato ricette viaggio viaggi""".split()
 
 
-@pytest.mark.parametrize("word", WORDS)
+@try_each("word", WORDS)
 def test_a_word_has_the_stem_that_the_full_text_gives_it(word: str) -> None:
     assert stem(word) == of_the_full_text([word])[word]
 

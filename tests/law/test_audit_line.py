@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from metnos.core.errors import AuditError
 from metnos.law.audit_line import GENESIS, AuditLine, Entry, parse
+from tables import try_each
 
 SMALL, LETTERS = string.ascii_lowercase, string.ascii_letters + string.digits
 
@@ -60,7 +61,7 @@ def test_other_json_is_no_line(raw: bytes) -> None:
     assert parse(raw, "2026-11") is None
 
 
-@pytest.mark.parametrize(
+@try_each(
     "entry",
     [
         {"kind": "Dear diary"},

@@ -13,6 +13,7 @@ from metnos.law.audit_log import backwards
 from metnos.law.constitution import Standing
 from metnos.store.db import Database
 from support import at_once, kinds
+from tables import try_each
 
 
 def edit(workspace: Workspace, old: str, new: str) -> None:
@@ -104,7 +105,7 @@ def test_comments_may_come_before_the_laws_and_windows_may_have_saved_it() -> No
         assert [law.text for law in constitution.parse(text)] == [f"Text {number}." for number in range(4)]
 
 
-@pytest.mark.parametrize(
+@try_each(
     "text",
     [
         pytest.param("<!--\n" + PLAIN, id="everything behind an unclosed comment"),

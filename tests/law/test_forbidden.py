@@ -10,6 +10,7 @@ from metnos.core.canon import canonical_path
 from metnos.core.errors import ForbiddenPath
 from metnos.core.workspace import Workspace
 from metnos.law.forbidden import RULES, Access, TooMany, forbidden_below, refuse_forbidden, why_forbidden
+from tables import try_each
 
 HOME = "/home/owner"
 OUT_OF_BOUNDS = [
@@ -57,14 +58,14 @@ def test_out_of_bounds_for_reading_and_for_writing(path: str, access: Access) ->
     assert "No setting and no approval" in caught.value.fix
 
 
-@pytest.mark.parametrize("path", ALLOWED)
+@try_each("path", ALLOWED)
 def test_ordinary_files_are_not_in_the_way(path: str) -> None:
     assert why_forbidden(Path(path), Access.READ) is None
     if not path.startswith(("/etc", "/usr")):
         assert why_forbidden(Path(path), Access.WRITE) is None
 
 
-@pytest.mark.parametrize(
+@try_each(
     "path",
     ["/etc/passwd", "/usr/bin/ls", "/opt/x", f"{HOME}/.local/bin/x", f"{HOME}/.gitconfig", f"{HOME}/src/.git/config",
      f"{HOME}/.venv/lib/x.pth", f"{HOME}/.vimrc", f"{HOME}/.local/share/applications/x.desktop"],

@@ -1,6 +1,5 @@
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from metnos.law.levels import TABLE, Use, Verdict, use_of, worst
 from metnos.law.need import OWN, Need
 from metnos.law.principal import Autonomy
 from support import ROOT
+from tables import try_each
 
 VERDICTS = st.sampled_from(Verdict)
 ORDER = list(Verdict)
@@ -32,7 +32,7 @@ def test_every_use_has_one_row_and_every_capability_a_use() -> None:
     assert used == set(Use) - {Use.IRREVERSIBLE}
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.use)
+@try_each("row", TABLE, ids=lambda row: row.use)
 def test_no_level_is_stricter_than_a_lower_one(row: levels.Row) -> None:
     strictness = [ORDER.index(row.at(level)) for level in Autonomy]
     if row.use is not Use.IRREVERSIBLE:
@@ -59,7 +59,7 @@ def test_the_worst_counts(verdicts: list[Verdict]) -> None:
     assert all(ORDER.index(found) >= ORDER.index(each) for each in verdicts)
 
 
-@pytest.mark.parametrize("verb", ["", "get", "POST", "PUT", "DELETE", "PATCH", "CONNECT", "GET\n", "BREW"])
+@try_each("verb", ["", "get", "POST", "PUT", "DELETE", "PATCH", "CONNECT", "GET\n", "BREW"])
 def test_a_verb_that_is_not_known_as_reading_is_sending(verb: str) -> None:
     assert use_of(Need(Capability.NET_HTTP, "x.org", verb)) is Use.OUTSIDE_SENDING
     assert use_of(Need(Capability.NET_HTTP, "x.lan", verb, outside=False)) is Use.HOME_SENDING

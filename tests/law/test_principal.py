@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from law.asks import OWNER, others
 from metnos.law.principal import Autonomy, Channel, Principal, at_terminal, lower
+from tables import try_each
 
 LEVELS = st.sampled_from(Autonomy)
 
@@ -26,12 +27,12 @@ def test_the_owner_may_answer(channel: Channel, level: Autonomy) -> None:
     assert Principal(channel, "owner", level).may_answer
 
 
-@pytest.mark.parametrize("stranger", others(), ids=str)
+@try_each("stranger", others(), ids=str)
 def test_nobody_else_may(stranger: Principal) -> None:
     assert not stranger.may_answer
 
 
-@pytest.mark.parametrize("sender", ["", " ", "a b", "x" * 65, "é", "a\nb", "-a", None, 7])
+@try_each("sender", ["", " ", "a b", "x" * 65, "é", "a\nb", "-a", None, 7])
 def test_a_sender_has_a_name_that_can_be_recorded(sender: str) -> None:
     assert not Principal(Channel.WEB, sender, Autonomy.FULL).known
 

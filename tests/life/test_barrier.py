@@ -20,6 +20,7 @@ from metnos.grimoire.streams import HABIT
 from metnos.grimoire.strings import strings
 from metnos.life.barrier import bare, coarse, crossing
 from metnos.life.barrier_scan import Known, by_form
+from tables import try_each
 
 COMMON = frozenset(
     "a about at be count depth denied failed files find first follow for form give is it keep large ms of on once or"
@@ -65,7 +66,7 @@ class TestNumbers:
         assert (found.data["mean"], found.data["stddev"]) == (30.0, 4.0)
         assert "27" not in said(found)
 
-    @pytest.mark.parametrize(
+    @try_each(
         ("text", "told"),
         [
             ("It fires at 27.", "It fires at about 30."),
@@ -97,7 +98,7 @@ class TestNumbers:
 
 
 class TestPrivate:
-    @pytest.mark.parametrize(
+    @try_each(
         ("changes", "reason"),
         [
             ({"provenance": Provenance.OWNER}, "owner's own"),

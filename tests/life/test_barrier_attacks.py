@@ -7,6 +7,7 @@ from life.lived import fact
 from metnos.grimoire.fact import Kind
 from metnos.life import barrier
 from metnos.life.barrier_scan import Known, by_form, names_file
+from tables import try_each
 
 KNOWN = Known((), frozenset({"files", "read", "tables", "report", "csv", "slow", "is", "the", "size", "manager"}))
 
@@ -77,22 +78,22 @@ HARMLESS = (
 )
 
 
-@pytest.mark.parametrize("text", PLACES)
+@try_each("text", PLACES)
 def test_a_place(text: str) -> None:
     assert by_form(text, KNOWN) == "it names a place on this machine"
 
 
-@pytest.mark.parametrize("text", REACHED)
+@try_each("text", REACHED)
 def test_a_way_to_reach_somebody(text: str) -> None:
     assert by_form(text, KNOWN) == "it holds a way to reach a person"
 
 
-@pytest.mark.parametrize("text", SECRETS)
+@try_each("text", SECRETS)
 def test_a_secret(text: str) -> None:
     assert by_form(text, KNOWN) == "it holds what looks like a key or a password"
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@try_each("text", HARMLESS)
 def test_what_is_none_of_it(text: str) -> None:
     assert by_form(text, KNOWN) == ""
 

@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.life.barrier_scan import RUN, Known, Windows, by_form, runs, scan
+from tables import try_each
 
 KNOWN = Known(("correct-horse-battery",), frozenset("find the files in a folder and read them".split()))
 
 
 class TestByForm:
-    @pytest.mark.parametrize(
+    @try_each(
         "text",
         [
             "correct-horse-battery",

@@ -15,6 +15,7 @@ from metnos.life import pack
 from metnos.life.chain import Chain, abi_of
 from metnos.life.chain_rules import event_of
 from metnos.life.event import Event
+from tables import try_each
 
 DEFI = pack.read("defi")
 
@@ -123,7 +124,7 @@ def server(
         yield url, asked
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("status", "body"),
     [
         (200, b"<html>"),

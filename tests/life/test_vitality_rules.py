@@ -24,6 +24,7 @@ from metnos.life.vitality_rules import (
     survival,
     throw_of,
 )
+from tables import try_each
 
 shares = st.floats(0, 1)
 clocks = st.builds(Clocks, shares, shares, shares)
@@ -171,7 +172,7 @@ class TestPhases:
         assert ORDER.index(found) >= ORDER.index(bare)
         assert found is bare or (before is not None and ORDER.index(before) >= ORDER.index(found))
 
-    @pytest.mark.parametrize(
+    @try_each(
         ("vitality", "phase"),
         [
             (1.0, Phase.THRIVING),

@@ -9,6 +9,7 @@ from metnos.mnestome.rules import State
 from metnos.mnestome.seeds import Seed
 from metnos.store.db import Database
 from mnestome.turns import START, Turn, Wish, check, everything, passed, reasons
+from tables import try_each
 
 SEED = Seed("find_files", "1.0.0", "read_files", "1.0.0", "documented: found files are read")
 MANIFESTS = {
@@ -85,7 +86,7 @@ def test_only_what_is_there_is_expected() -> None:
     )
 
 
-@pytest.mark.parametrize("pipeline", seeds.pipelines(), ids=lambda each: f"{each.src}-{each.dst}")
+@try_each("pipeline", seeds.pipelines(), ids=lambda each: f"{each.src}-{each.dst}")
 def test_a_documented_pipeline_fits(pipeline: seeds.Pipeline) -> None:
     gives, takes = MANIFESTS[pipeline.src]["output"], MANIFESTS[pipeline.dst]["args"]
     assert pipeline.takes in fields(takes)

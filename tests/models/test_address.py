@@ -1,6 +1,7 @@
 import pytest
 
 from metnos.models.address import at_home, host, on_this_machine, shown
+from tables import try_each
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ def test_so_are_private_addresses_as_the_policy_has_it(url: str) -> None:
     assert not on_this_machine(url)
 
 
-@pytest.mark.parametrize(
+@try_each(
     "url",
     [
         "https://api.openai.com/v1",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.models.answer import NotFitting, read
+from tables import try_each
 
 ANY: dict[str, Any] = {}
 PLAN = {
@@ -49,7 +50,7 @@ def test_the_first_object_that_fits_is_taken() -> None:
     assert read('```json\n{"a": 1}\n```\nor\n```json\n{"a": 2}\n```', PLAN) == {"a": 1}
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "words"),
     [
         ('{"a": "x"}', 'at $.a: "x" is not of type "integer"'),

@@ -13,6 +13,7 @@ from metnos.models.embed_cache import Cached
 from metnos.models.embed_fastembed import FastEmbed
 from metnos.models.embed_onnx import Folder
 from metnos.models.embed_openai import Server
+from tables import try_each
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=300)  # lone surrogates and control characters too
 
@@ -80,7 +81,7 @@ def test_a_row_of_zeros_points_nowhere_in_particular() -> None:
     assert unit_rows([[0.0, 0.0, 0.0, 0.0]], 1)[0] == pytest.approx([0.5] * 4)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("rows", "count", "dim"),
     [
         ([[1.0, 2.0]], 2, None),

@@ -23,6 +23,7 @@ from models.server import (
     says,
     serving,
 )
+from tables import try_each
 
 # -- what goes wrong
 
@@ -78,7 +79,7 @@ def _zipped(talk: Talk) -> None:
     talk.wfile.write(b"\x1f\x8b" + b"\0" * 100)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("act", "kind", "words"),
     [
         (fails(401), "key", "does not accept our key"),

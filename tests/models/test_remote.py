@@ -17,6 +17,7 @@ from models.server import (
     says,
     serving,
 )
+from tables import try_each
 
 SCHEMA = {
     "type": "object",
@@ -192,7 +193,7 @@ def test_no_wait_goes_beyond_the_time_limit() -> None:
     assert "times" not in error.what
 
 
-@pytest.mark.parametrize("code", [301, 302, 307, 400, 401, 403, 404, 405, 413, 422, 501])
+@try_each("code", [301, 302, 307, 400, 401, 403, 404, 405, 413, 422, 501])
 def test_what_cannot_succeed_is_not_tried_again(code: int) -> None:
     with serving(fails(code, Location="http://127.0.0.1:1/v1")) as running, pytest.raises(ModelError):
         remote(running.url).ask(QUESTION)

@@ -12,6 +12,7 @@ from metnos.core.errors import ModelError
 from metnos.models import scoring
 from metnos.models.scoring import Token, score
 from models.server import Act, Running, Talk, fails, garbage, hangs, hangs_up, serving
+from tables import try_each
 
 TEXT = "The cat sat \U0001f9d1."
 
@@ -89,7 +90,7 @@ def test_a_text_of_too_many_tokens_is_not_begun() -> None:
     assert llama.read == []
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("act", "says"),
     [
         (Llama(tokens=[{"id": 1, "piece": "The"}]), "do not make up the text"),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.night import introspect_words as words
+from tables import try_each
 
 
 @given(st.text(max_size=1000))
@@ -55,7 +56,7 @@ def test_what_says_nothing_of_a_call_is_left_out() -> None:
     assert words.telling(args, {"limit": 5, "top": 10}) == {"pattern": "*.pdf", "top": 3}
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("value", "said"),
     [
         ("*.pdf", "pdf"),

@@ -10,6 +10,7 @@ from metnos.core.errors import SandboxError
 from metnos.sandbox import profile
 from metnos.sandbox.inside import kernel
 from metnos.sandbox.profile import LIBRARIES, Python, Walls, command, config, find_bwrap, this_python
+from tables import try_each
 
 PYTHON = Python(Path("/opt/python/bin/python3"), Path("/opt/python"))
 
@@ -94,7 +95,7 @@ WALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("wall", "key"), WALLS.items())
+@try_each(("wall", "key"), WALLS.items())
 def test_each_wall_can_be_left_out_and_only_by_its_name(wall: str, key: str) -> None:
     whole = config(PYTHON, as_root=True, warm=False)
     weak = config(PYTHON, as_root=True, warm=False, without=frozenset({wall}))

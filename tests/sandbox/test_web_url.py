@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from metnos.core.errors import ExecutorFailed
 from metnos.law.need import Place, host_name, literal, place_of_host
 from metnos.sandbox.web_url import Url, follow, parse
+from tables import try_each
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "host", "port", "target"),
     [
         ("http://example.org", "example.org", 80, "/"),
@@ -36,7 +37,7 @@ def test_an_address_is_read_in_one_way(text: str, host: str, port: int, target: 
     assert parse(url.text) == url
 
 
-@pytest.mark.parametrize(
+@try_each(
     "text",
     [
         "", "example.org", "//example.org/", "file:///etc/passwd", "ftp://example.org/", "javascript:alert(1)",

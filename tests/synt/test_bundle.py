@@ -18,6 +18,7 @@ from metnos.core.sign import Signer
 from metnos.executors import folder
 from metnos.synt import bundle
 from synt.specimens import builtin, draft
+from tables import try_each
 
 OURS = Signer(Ed25519PrivateKey.from_private_bytes(bytes(31) + b"\1"))
 THEIRS = Signer(Ed25519PrivateKey.from_private_bytes(bytes(31) + b"\2"))
@@ -149,7 +150,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", list(HOSTILE))
+@try_each("name", list(HOSTILE))
 def test_it_is_refused_with_the_reason(name: str) -> None:
     raw, reason = HOSTILE[name]
     with pytest.raises(ExecutorError, match=reason):

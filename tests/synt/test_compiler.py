@@ -35,6 +35,7 @@ from synt.pipelines import (
     take_back,
     told,
 )  # fmt: skip
+from tables import try_each
 from turn import turning
 from turn.turning import OWNER, follow, take
 
@@ -195,7 +196,7 @@ def test_the_same_runs_are_the_same_draft() -> None:
     assert one.draft == two.draft
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("change", "why"),
     [
         ({"state": State.WAITING}, "did not come to an end"),

@@ -15,6 +15,7 @@ from metnos.synt.compiler_form import Fixed, Form, Handed, Part, Taken
 from metnos.synt.compiler_runs import Answer
 from metnos.synt.gates import formatted
 from synt.pipelines import builtin
+from tables import try_each
 
 KINDS = st.sampled_from(["not_found", "unavailable"])
 
@@ -127,7 +128,7 @@ def test_the_code_does_what_a_turn_would_do(name: str, data: st.DataObject) -> N
     assert played(CODES[name], wanted, given_, made) == follow(wanted, given_, made)
 
 
-@pytest.mark.parametrize("name", FORMS)
+@try_each("name", FORMS)
 def test_the_code_is_plain_and_formatted_and_only_calls(name: str) -> None:
     code, calls = CODES[name], tuple(sorted(set(FORMS[name].tools)))
     assert gate.inspect(code, gate.Declared(calls=calls), tools=False) == []

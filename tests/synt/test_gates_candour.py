@@ -6,6 +6,7 @@ from metnos.executors import birth
 from metnos.executors.gate_code import Code
 from metnos.synt import gates_candour
 from synt.specimens import CODE, TESTS, draft
+from tables import try_each
 
 HEAD = "import datetime\nimport random\nimport time\nfrom datetime import date\n\nEND = date(2027, 1, 1)\n\n"
 
@@ -16,7 +17,7 @@ def problems(body: str, tests: list[dict[str, object]] | None = None) -> list[st
     return gates_candour.problems(Code(code), draft().read(), read)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("body", "said"),
     [
         ("return 'metnos-birth' in args['path']", "'metnos-birth'"),

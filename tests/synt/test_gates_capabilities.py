@@ -1,12 +1,11 @@
 """Declared against used: too little and too much, each with a word that can be acted on."""
 
-import pytest
-
 from metnos.executors import gate, manifest
 from metnos.executors.gate_code import Code
 from metnos.synt import gates_capabilities
 from metnos.synt.draft import toml
 from synt.specimens import MANIFEST, changed
+from tables import try_each
 
 PATH = {"type": "string", "x-path": "read", "description": "A file."}
 TARGET = {"type": "string", "x-path": "write", "description": "A file."}
@@ -29,7 +28,7 @@ FAR = {"kind": "mutator", "reversal": "irreversible"}
 
 
 class TestTooMuch:
-    @pytest.mark.parametrize(
+    @try_each(
         ("body", "capabilities", "changes", "said"),
         [
             ("return args['texts']", {"fs": {"read": ["~/**"]}}, {}, "never reads"),
@@ -60,7 +59,7 @@ class TestTooMuch:
 
 
 class TestEnough:
-    @pytest.mark.parametrize(
+    @try_each(
         ("head", "body", "capabilities", "changes"),
         [
             ("", "return open(args['path']).read()", {"fs": {"read": ["~/**"]}}, {"args__properties__path": PATH}),

@@ -10,6 +10,7 @@ from metnos.synt.draft import tests_toml as sheet
 from metnos.synt.draft import toml
 from metnos.synt.rules import SyntRules
 from synt.specimens import MANIFEST, TESTS, changed
+from tables import try_each
 
 GOOD, SECOND, NONE, FAILING = TESTS
 WEB = {"net": {"http": {"hosts": ["a.example"]}}}
@@ -24,7 +25,7 @@ def test_the_specimens_are_tests() -> None:
     assert problems(*TESTS) == []
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("tests", "said"),
     [
         ([GOOD, SECOND, {**NONE, "expect": {"count": 0, "failed": 1}}], "no test has an input that must fail"),

@@ -6,6 +6,7 @@ from metnos.executors import manifest
 from metnos.synt import gates_words
 from metnos.synt.draft import toml
 from synt.specimens import MANIFEST, changed
+from tables import try_each
 
 WEB = {"net": {"http": {"hosts": ["a.example"]}}}
 FILES = {"kind": "mutator", "reversal": "restore_trashed", "capabilities": {"fs": {"write": ["~/**"]}}}
@@ -20,7 +21,7 @@ def problems(source: str = "", **changes: object) -> list[str]:
     return gates_words.problems(manifest.parse(toml(changed(MANIFEST, **changes))), source)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("changes", "said"),
     [
         ({"purpose": "Format."}, "has 1 words"),

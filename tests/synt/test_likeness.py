@@ -20,6 +20,7 @@ from metnos.synt.likeness import Kinship, Profile, code_likeness, judge, of_draf
 from metnos.synt.need import Need, Way
 from metnos.synt.rules import LikenessRules
 from synt.specimens import builtin, draft
+from tables import try_each
 
 KNOWN = [of_executor(load(name)) for name in NAMES]
 WORDS = vocabulary.load()
@@ -107,7 +108,7 @@ class TestNeeds:
         assert (found.kinship, found.name) == (Kinship.EXISTS, name)
         assert f"{name} does that" in found.reason
 
-    @pytest.mark.parametrize("text", NOT_THERE)
+    @try_each("text", NOT_THERE)
     def test_that_nothing_meets(self, text: str) -> None:
         assert judge(of_need(Need(text, Way.OWNER)), KNOWN).kinship is not Kinship.EXISTS
 

@@ -17,6 +17,7 @@ from metnos.synt import gates
 from metnos.synt.mutants import Mutant, Proof, _End, _end, emptied, mutants, prove
 from metnos.synt.rules import MutationRules, SyntRules
 from synt.specimens import CODE, TESTS, draft
+from tables import try_each
 
 RULES = MutationRules(most=6, least=2)
 ONE = Mutant("constant", 1, "1 is 2", "")
@@ -53,7 +54,7 @@ class TestMaking:
             assert ast.unparse(ast.parse(each.source)) != plain
             assert "def run(args, ctx)" in each.source
 
-    @pytest.mark.parametrize(
+    @try_each(
         ("statement", "kind", "mutated"),
         [
             ("if args['a'] == 1:\n        return 2", "comparison", "if args['a'] != 1:"),
@@ -72,7 +73,7 @@ class TestMaking:
         made = mutants(f"def run(args, ctx):\n    {statement}\n", 50)
         assert any(each.kind == kind and mutated in each.source for each in made)
 
-    @pytest.mark.parametrize(
+    @try_each(
         "statement",
         [
             '"""Only words."""',

@@ -3,9 +3,10 @@
 import pytest
 
 from metnos.turn.claims import without_false_claims
+from tables import try_each
 
 
-@pytest.mark.parametrize(
+@try_each(
     "text",
     [
         "I have deleted the three files.",

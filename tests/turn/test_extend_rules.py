@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from metnos.turn.plan.records import REQUEST, Kind, Plan, Wish
 from metnos.turn.plan.records import Path as PlanPath
 from metnos.turn.request import Request
 from metnos.turn.scratch import Scratch
+from tables import try_each
 from turn.turning import OWNER
 
 
@@ -38,7 +38,7 @@ def test_what_is_missing_and_could_be_made_is_offered() -> None:
     assert lacks(scratch())
 
 
-@pytest.mark.parametrize(
+@try_each(
     "changed",
     [
         {"unmet": False},

@@ -3,6 +3,7 @@
 import pytest
 
 from metnos.turn.questions import asks, is_statement, wants_to_know
+from tables import try_each
 
 KNOW = [
     "where is the spare key?",
@@ -55,14 +56,14 @@ DO = [
 ]
 
 
-@pytest.mark.parametrize("text", KNOW)
+@try_each("text", KNOW)
 def test_who_wants_to_know_something_asks(text: str) -> None:
     assert wants_to_know(text)
     assert asks(text)
     assert not is_statement(text)
 
 
-@pytest.mark.parametrize("text", DO)
+@try_each("text", DO)
 def test_who_wants_something_done_wants_to_know_nothing(text: str) -> None:
     assert not wants_to_know(text)
     assert not is_statement(text)

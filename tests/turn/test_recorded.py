@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from metnos.models.pins import require_pin
 from metnos.models.recorded import Recorded
 from metnos.turn.plan.records import Kind, Plan
+from tables import try_each
 from turn.benching import llm_record
 
 SHA256 = require_pin("qwen2.5-coder-1.5b").sha256
@@ -17,7 +16,7 @@ def calls(plan: Plan) -> list[dict[str, Any]]:
     return [{step.executor: dict(step.args)} for step in plan.steps]
 
 
-@pytest.mark.parametrize("each", EXCHANGES, ids=[each["say"] for each in EXCHANGES])
+@try_each("each", EXCHANGES, ids=[each["say"] for each in EXCHANGES])
 def test_what_comes_of_the_real_models_reply(each: dict[str, Any]) -> None:
     plan = llm_record.play(each, Recorded(llm_record.RECORDING, SHA256))
     if "expect" in each:

@@ -7,6 +7,7 @@ import pytest
 
 from metnos.turn.plan.records import Step
 from metnos.turn.vouching import is_vouched_for, steps_of
+from tables import try_each
 from turn.benching import llm_record
 
 FOUND = Step("find_files", {"path": "~/inbox"})
@@ -22,7 +23,7 @@ def joined(one: str, other: str) -> Step:
     return Step("join_tables", {"entries": f"{{{{{one}.entries}}}}", "right": f"{{{{{other}.entries}}}}"})
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("before", "paths", "vouched"),
     [
         ((FOUND,), ["{{step1.entries.path}}"], True),

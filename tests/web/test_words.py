@@ -3,18 +3,18 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.core.clock import to_text
 from metnos.web import words
+from tables import try_each
 
 NOW = datetime(2026, 4, 21, 12, tzinfo=UTC)
 anything = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers())
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("passed", "said"),
     [
         (timedelta(seconds=2), "just now"),
@@ -31,7 +31,7 @@ def test_how_long_ago(passed: timedelta, said: str) -> None:
     assert words.ago(to_text(NOW - passed), NOW) == said
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("said", "value"),
     [
         (words.milliseconds(3.04), "3.0 ms"), (words.milliseconds(34.4), "34 ms"), (words.milliseconds(2500), "2.5 s"),

@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.api.telegram.rules import LONGEST, Limiter, bounded, command, inert, length, one_line, pause, split
+from tables import try_each
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def test_a_text_is_broken_between_lines_before_words() -> None:
     assert split("🙂" * 2049) == ["🙂" * 2048, "🙂"]
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("text", "found"),
     [
         ("/undo", ("undo", "")),

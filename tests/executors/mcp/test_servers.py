@@ -9,6 +9,7 @@ import pytest
 
 from metnos.core.errors import ExecutorError, UsageError
 from metnos.executors.mcp.servers import Server, Servers, checked
+from tables import try_each
 
 NOTES = Server("notes", ("serve-notes", "--all"), env={"TOKEN": "keyring:notes"})
 
@@ -36,7 +37,7 @@ def test_the_digest_is_over_everything_that_is_started() -> None:
     assert len({NOTES.digest, *(each.digest for each in others)}) == 5
 
 
-@pytest.mark.parametrize(
+@try_each(
     "wrong",
     [
         Server("Notes", ("a",)),

@@ -5,11 +5,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from metnos.executors.gate import Declared, inspect
 from metnos.executors.manifest import LIBRARIES
 from metnos.sandbox import kit
+from tables import try_each
 
 FILES = sorted(Path(kit.__file__).parent.glob("*.py"))
 SOURCE = '''"""Uses the kit."""
@@ -30,7 +29,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield "." * node.level + (node.module or ""), node
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@try_each("path", FILES, ids=lambda path: path.stem)
 def test_a_module_stands_alone(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for name, node in imports(tree):

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from metnos.sandbox.kit import pages
 from sandbox.kit.kit_context import Failure, context
+from tables import try_each
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("body", "kind", "text", "encoding"),
     [
         ("perché".encode(), "", "perché", "utf-8"),

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from metnos.sandbox.kit import patterns
 from sandbox.kit.kit_context import Failure, context
+from tables import try_each
 
 
-@pytest.mark.parametrize(
+@try_each(
     "text",
     [
         "(a+)+$",
@@ -31,7 +32,7 @@ def test_what_could_take_for_ever_is_refused(text: str) -> None:
         patterns.guarded(text)
 
 
-@pytest.mark.parametrize(
+@try_each(
     "text",
     [
         "abc",

@@ -1,12 +1,11 @@
 """Chains: what must come before an executor so that it gets what it takes."""
 
-import pytest
-
 from metnos.turn.plan.records import Kind
+from tables import try_each
 from turn.plan.routing import CWD, NOW, calls, route, router
 
 
-@pytest.mark.parametrize(("text", "executors"), [
+@try_each(("text", "executors"), [
     ("hash the iso files in ~/inbox", ["find_files", "hash_files"]),
     ("summarise the PDFs in ~/inbox", ["find_files", "extract_text_pdf", "summarise_text"]),
     ("find the PDFs in ~/inbox, extract their text and summarise it", ["find_files", "extract_text_pdf",

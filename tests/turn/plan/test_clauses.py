@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from metnos.fastpath.slots import extract
 from metnos.turn.plan.clauses import Clause, split
 from metnos.turn.plan.fill_text import swallows
+from tables import try_each
 from turn.plan.routing import CWD, HOME, NOW
 
 
@@ -14,7 +15,7 @@ def clauses(text: str) -> tuple[Clause, ...]:
     return split(text, extract(text, now=NOW, home=HOME, cwd=CWD), swallows)
 
 
-@pytest.mark.parametrize(("text", "parts"), [
+@try_each(("text", "parts"), [
     ("find the PDFs in ~/inbox and extract their text", ["find the PDFs in ~/inbox", "extract their text"]),
     ("trova i pdf in ~/inbox e poi cancellali", ["trova i pdf in ~/inbox", "cancellali"]),
     ("find a.txt, read it and summarise it", ["find a.txt", "read it", "summarise it"]),

@@ -12,6 +12,7 @@ from metnos.turn.plan import fill_files
 from metnos.turn.plan.clauses import split
 from metnos.turn.plan.fill_files import Ground
 from metnos.turn.plan.fill_text import swallows
+from tables import try_each
 from turn.plan.routing import CWD, HOME, NOW, THERE, calls, route
 
 GROUND = Ground(CWD, HOME, THERE.__contains__)
@@ -21,7 +22,7 @@ def clause(text: str) -> Any:
     return split(text, extract(text, now=NOW, home=HOME, cwd=CWD), swallows)[0]
 
 
-@pytest.mark.parametrize(("text", "expected"), [
+@try_each(("text", "expected"), [
     ("find the PDFs in ~/a", {"pattern": "*.pdf"}), ("find the bank PDFs in ~/a", {"pattern": "*bank*.pdf"}),
     ("trova i pdf della banca in ~/a", {"pattern": "*banca*.pdf"}),
     ("find files called bill in ~/a", {"pattern": "bill"}),

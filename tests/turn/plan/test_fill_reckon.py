@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from metnos.turn.plan import fill_values
 from metnos.turn.plan.fill_reckon import conversion, expression, holiday
+from tables import try_each
 from turn.plan.routing import NOW
 
 
-@pytest.mark.parametrize(("text", "expected"), [
+@try_each(("text", "expected"), [
     ("what is 2+2?", "2+2"), ("quanto fa 12,50 per 3 diviso 7?", "12.50 * 3 / 7"), ("15% of 80", "15% of 80"),
     ("quanto fa il 20 per cento di 350", "20% of 350"), ("the square root of 144", "sqrt(144)"), ("3 plus 4", "3 + 4"),
     ("1,000 times 3", "1000 * 3"), ("2^10", "2^10"), ("calcola 3 al quadrato", "3^2"), ("2026-11-15", None),
@@ -27,7 +28,7 @@ def test_digits_and_signs_stay_what_they_are(one: int, other: int, sign: str) ->
     assert expression(f"what is {one} {sign} {other}?") == f"{one} {sign} {other}"
 
 
-@pytest.mark.parametrize(("text", "expected"), [
+@try_each(("text", "expected"), [
     ("convert 10 miles to km", ([10], "miles", "km")),
     ("how many kilometres are 26.2 miles?", ([26.2], "miles", "kilometres")),
     ("quanti gradi centigradi sono 100 fahrenheit?", ([100], "fahrenheit", "celsius")),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from metnos.turn.plan.fill_small import READERS, table_format
+from tables import try_each
 from turn.plan.asking import tools
 from turn.plan.routing import calls, route
 
@@ -14,7 +15,7 @@ def test_readers_own_arguments_that_exist() -> None:
         assert set(own) <= set(tools()[name].properties), name
 
 
-@pytest.mark.parametrize(("text", "expected"), [
+@try_each(("text", "expected"), [
     ("read the first 20 lines of a.txt", {"to_line": 20}),
     ("read lines 5 to 9 of a.txt", {"from_line": 5, "to_line": 9}),
     ("leggi la riga 7 di a.txt", {"from_line": 7, "to_line": 7}), ("read pages 2-4 of a.pdf", {"pages": "2-4"}),

@@ -10,6 +10,7 @@ from metnos.fastpath.slots import extract
 from metnos.turn.plan.clauses import split
 from metnos.turn.plan.fill_tables import Wanted, joined_on, wanted
 from metnos.turn.plan.fill_text import swallows
+from tables import try_each
 from turn.plan.routing import CWD, HOME, NOW
 
 
@@ -17,7 +18,7 @@ def read(text: str) -> Wanted:
     return wanted(split(text, extract(text, now=NOW, home=HOME, cwd=CWD), swallows)[0])
 
 
-@pytest.mark.parametrize(("text", "conditions"), [
+@try_each(("text", "conditions"), [
     ("rows of x.csv where amount > 100", [("amount", "greater", 100)]),
     ("rows of x.csv where amount >= 1.5 and city = Rome", [("amount", "at_least", 1.5), ("city", "equals", "Rome")]),
     ("righe di x.csv dove la città è Roma", [("città", "equals", "Roma")]),

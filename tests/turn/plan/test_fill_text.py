@@ -12,6 +12,7 @@ from metnos.turn.plan import fill_text
 from metnos.turn.plan.clauses import split
 from metnos.turn.plan.fill_text import executor_of, swallows
 from metnos.turn.plan.records import Kind
+from tables import try_each
 from turn.plan.routing import CWD, HOME, NOW, calls, route
 
 
@@ -19,7 +20,7 @@ def clause(text: str) -> Any:
     return split(text, extract(text, now=NOW, home=HOME, cwd=CWD), swallows)[0]
 
 
-@pytest.mark.parametrize(("text", "what", "when"), [
+@try_each(("text", "what", "when"), [
     ("remind me tomorrow at 9 to pay the rent", "pay the rent", "2026-11-16 09:00"),
     ("remind me to pay the rent tomorrow at 9", "pay the rent", "2026-11-16 09:00"),
     ("ricordami tra 2 ore di chiamare il dentista", "chiamare il dentista", "2026-11-15 14:00"),
@@ -70,7 +71,7 @@ def test_no_moment_has_passed(minutes: int, when: str) -> None:
     assert due is None or (due if " " in due else f"{due} 09:00") > f"{now:%Y-%m-%d %H:%M}"
 
 
-@pytest.mark.parametrize(("text", "word"), [
+@try_each(("text", "word"), [
     ("remind me every Monday at 8 to put the bins out", "every Monday"), ("remind me daily at 7 to stretch", "daily"),
     ("remind me to take my pills every 8 hours", "every 8 hours"), ("remind me on mondays to call", "on mondays"),
     ("wake me every day at 7", "every day"), ("ricordami ogni lunedì alle 8 di uscire", "ogni lunedì"),
@@ -90,7 +91,7 @@ def test_a_time_from_now_is_that_many_minutes_later(minutes: int) -> None:
     })]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), [
+@try_each(("text", "expected"), [
     ("remember that the boiler was mended in May", {"text": "the boiler was mended in May"}),
     ("please remember this: the key is under the stone", {"text": "the key is under the stone"}),
     ("remember: bins on Tuesdays", {"text": "bins on Tuesdays"}),
@@ -116,7 +117,7 @@ def test_the_words_to_look_for(text: str, words: str) -> None:
     assert fill_text.wanted_words(clause(text)) == words
 
 
-@pytest.mark.parametrize(("text", "expected"), [
+@try_each(("text", "expected"), [
     ("replace 'a b' with 'c' in x.txt", {"pattern": "a b", "replacement": "c"}),
     ("replace the spaces by underscores in the names", {"pattern": " ", "replacement": "_"}),
     ("sostituisci foo con bar in x.txt", {"pattern": "foo", "replacement": "bar"}), ("replace it", {}),
@@ -132,7 +133,7 @@ def test_what_is_replaced_by_what(text: str, expected: dict[str, str]) -> None:
     assert fill_text.replacing(clause(text), NOW) == expected
 
 
-@pytest.mark.parametrize(("text", "executor"), [
+@try_each(("text", "executor"), [
     ("remind me what reminders I have", None), ("notes about the boiler", None), ("note that it rains", "append_notes"),
     ("don't let me forget the milk", "set_reminders"), ("quali promemoria ho", None),
     ("promemoria: latte", "set_reminders"), ("remember to call tomorrow at 9", "set_reminders"),

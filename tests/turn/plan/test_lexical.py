@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.turn.plan.lexical import COMMON_WEIGHT, Index, content, fold, lists, name_parts, stem, tokens, weight
+from tables import try_each
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)
 WORDS = st.lists(st.sampled_from(["copy", "file", "pdf", "sum", "table", "note"]), max_size=6)
 
 
-@pytest.mark.parametrize(
+@try_each(
     "forms",
     [
         "calculate calculates calculating calculation calculator",

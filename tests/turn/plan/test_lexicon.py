@@ -1,16 +1,15 @@
 """The lexicon: phrases, pronouns that verbs carry, and data that names only what exists."""
 
-import pytest
-
 from metnos.turn.plan.intents import lines
 from metnos.turn.plan.lexicon import load, words
+from tables import try_each
 
 
 def meanings(text: str) -> list[set[str]]:
     return [set(word.meanings) - {""} for word in words(text, ())]
 
 
-@pytest.mark.parametrize(("text", "concept"), [
+@try_each(("text", "concept"), [
     ("spostali", "move"), ("cancellarle", "delete"), ("mettili", "move"), ("leggimi", "read"), ("estraine", "extract"),
     ("PIÙ VOLTE", "duplicates"), ("get rid of", "delete"), ("quanti", "count"), ("dov'è", "find"),
     ("l'impronta", "hash"),

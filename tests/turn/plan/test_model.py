@@ -13,6 +13,7 @@ from metnos.executors import refs
 from metnos.models.scripted import BROKEN, DIES, EMPTY, GONE, HANGS, RAMBLES, Scripted
 from metnos.turn.plan import model, shape
 from metnos.turn.plan.records import REQUEST, Kind, Path, Plan
+from tables import try_each
 from turn.plan.asking import FILES, HOME, TABLES, WEB, Model, calls, candidates, done, failed, own, scene, steps, tools
 
 FIND = {"find_files": {"path": "~/inbox", "pattern": "*.txt"}}
@@ -116,7 +117,7 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("reply", ODD, ids=range(len(ODD)))
+@try_each("reply", ODD, ids=range(len(ODD)))
 def test_whatever_a_model_replies_it_ends_in_a_plan(reply: Any) -> None:
     plan = planned("do something with ~/a", reply)
     assert plan.kind in (Kind.NOTHING, Kind.QUESTION)
@@ -187,7 +188,7 @@ SAID += [
 ]
 
 
-@pytest.mark.parametrize("said", [*SAID, DIES, HANGS, RAMBLES, BROKEN, EMPTY, GONE], ids=range(len(SAID) + 6))
+@try_each("said", [*SAID, DIES, HANGS, RAMBLES, BROKEN, EMPTY, GONE], ids=range(len(SAID) + 6))
 def test_a_model_that_fails_fails_as_a_model(said: Any) -> None:
     chat = Scripted([said])
     with pytest.raises(ModelError):

@@ -9,6 +9,7 @@ from metnos.context.window import Line, build
 from metnos.turn.plan.model_bounds import Verdict, draw, is_asked_for, judge
 from metnos.turn.plan.model_scene import Done
 from metnos.turn.plan.records import Step
+from tables import try_each
 from turn.plan.asking import HOME, done, scene, tools
 
 FREE, TAINTED, DROPPED = Verdict.FREE, Verdict.TAINTED, Verdict.DROPPED
@@ -29,7 +30,7 @@ def judged(
     return list(judge([Step(*call) for call in calls], tools(), bounds, len(did) + 1))
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("path", "verdict"),
     [
         ("~/inbox/a.txt", FREE),
@@ -80,7 +81,7 @@ def test_changes_without_a_path_need_a_yes_too() -> None:
     assert judged("what is due?", ("set_reminders", {"text": "x", "when": "tomorrow"})) == [TAINTED]
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("url", "verdict"),
     [
         ("http://good.example/a", FREE),

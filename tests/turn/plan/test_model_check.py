@@ -4,6 +4,7 @@ import pytest
 
 from metnos.turn.plan.model_check import Checked, Sources, check, is_written
 from metnos.turn.plan.records import Step
+from tables import try_each
 from turn.plan.asking import tools
 
 
@@ -12,7 +13,7 @@ def checked(executor: str, args: dict[str, Any], **sources: str) -> Checked:
     return check(Step(executor, args), tools()[executor], known)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("executor", "given", "right"),
     [
         ("find_files", {"path": "~", "limit": "3"}, {"path": "~", "limit": 3}),
@@ -62,7 +63,7 @@ def test_no_path_that_people_do_not_write(path: str) -> None:
     assert checked("read_files", {"paths": [path]}).problem
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("said", "executor", "argument", "meant"),
     [
         ("{{step1.entries.path}}", "read_files", "paths", ["{{step1.entries.path}}"]),
@@ -101,7 +102,7 @@ def test_a_reference_inside_words() -> None:
     assert checked("append_notes", {"text": "it says {{nothing}}"}, step1="read_files").missing
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("path", "text", "written"),
     [
         ("~/a", "read ~/a now", True),

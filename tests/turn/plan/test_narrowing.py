@@ -7,6 +7,7 @@ import pytest
 from metnos.turn.plan.lexicon import load
 from metnos.turn.plan.records import Kind
 from suite import Repeat
+from tables import try_each
 from turn.plan.asking import tools
 from turn.plan.routing import calls, route
 
@@ -102,7 +103,7 @@ def test_no_word_of_the_lexicon_is_dropped_where_photos_are_deleted(repeat: Repe
     assert dropped == []
 
 
-@pytest.mark.parametrize(("text", "expected"), [
+@try_each(("text", "expected"), [
     ("find empty files in ~/inbox", {"path": "~/inbox", "max_size": "0"}),
     ("delete the empty files in ~/inbox", {"path": "~/inbox", "max_size": "0", "depth": 1}),
     ("delete the files in ~/inbox that are empty", {"path": "~/inbox", "max_size": "0", "depth": 1}),
@@ -125,7 +126,7 @@ def test_what_can_be_told_exactly_is_looked_for(text: str, expected: dict[str, A
     assert (kind, args) == (Kind.STEPS, expected)
 
 
-@pytest.mark.parametrize(("text", "word"), [
+@try_each(("text", "word"), [
     ("delete the small files in ~/inbox", '"small"'), ("cancella i file nuovi in ~/inbox", '"nuovi"'),
     ("delete everything in ~/inbox that is old", '"old"'), ("empty files in ~/inbox", '"empty"'),
     ("delete the empty folders in ~/inbox", '"empty"'), ("delete 3 files in ~/inbox", '"3"'),
@@ -167,7 +168,7 @@ def test_an_order_without_a_measure_is_said() -> None:
     assert "largest" in " ".join(route("find large files in ~/inbox").notes)
 
 
-@pytest.mark.parametrize("text", [
+@try_each("text", [
     "throw away the empty folder ~/x", "delete the old draft.txt", "delete the big picture ~/a.png",
     "empty the folder ~/inbox", "svuota la cartella ~/inbox", "move a.txt into the new folder ~/b",
     "delete all the files in ~/inbox", "delete my files in ~/inbox",

@@ -6,6 +6,7 @@ import pytest
 
 from metnos.turn.plan.records import Kind
 from metnos.turn.plan.router import Last
+from tables import try_each
 from turn.plan.asking import tools
 from turn.plan.routing import calls, route
 
@@ -89,7 +90,7 @@ def changed(text: str, last: Last | None = None) -> list[str]:
     return [name for name, _ in calls(plan) if tools()[name].mutates] if plan.kind is Kind.STEPS else []
 
 
-@pytest.mark.parametrize("text", TRAPS)
+@try_each("text", TRAPS)
 def test_what_speaks_of_a_part_changes_no_file(text: str) -> None:
     assert changed(text) == []
 
@@ -111,7 +112,7 @@ def test_a_part_of_what_was_found_is_a_part_too(text: str) -> None:
     assert changed(text, FILES) == []
 
 
-@pytest.mark.parametrize(("text", "paths"), FAIR.items())
+@try_each(("text", "paths"), FAIR.items())
 def test_a_word_before_a_name_says_what_the_file_is(text: str, paths: list[str]) -> None:
     assert calls(route(text))[-1][1]["paths"] == paths
 

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from metnos.turn.plan.records import Kind
+from tables import try_each
 from turn.plan.routing import calls, route
 
 
-@pytest.mark.parametrize(("text", "missing", "answer", "expected"), [
+@try_each(("text", "missing", "answer", "expected"), [
     ("find the PDFs", "find_files.path", "~/inbox", [("find_files", {"pattern": "*.pdf", "path": "~/inbox"})]),
     ("trova i pdf", "find_files.path", "nei miei download",
      [("find_files", {"pattern": "*.pdf", "path": "~/Downloads"})]),

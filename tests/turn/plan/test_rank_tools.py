@@ -11,13 +11,14 @@ from metnos.models.embed import Space
 from metnos.turn.plan.rank_request import Value
 from metnos.turn.plan.rank_tools import shelve, value_of
 from metnos.turn.plan.records import Tool
+from tables import try_each
 
 
 def tool(name: str, purpose: str = "", args: Mapping[str, Any] | None = None, **more: Any) -> Tool:
     return Tool(name, "1.0.0", "", purpose, False, args or {}, "entries", {}, **more)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("name", "schema", "value"),
     [
         ("path", {"type": "string", "x-path": "read"}, Value.PATH),

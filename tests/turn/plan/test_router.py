@@ -14,6 +14,7 @@ from metnos.fastpath.language import language
 from metnos.turn.plan.chain_state import ROWS
 from metnos.turn.plan.records import REQUEST, Kind, Tool
 from metnos.turn.plan.router import Last
+from tables import try_each
 from turn.plan.asking import tools
 from turn.plan.routing import CWD, HOME, NOW, calls, route, router, table
 
@@ -74,7 +75,7 @@ def test_what_changes_many_files_is_found_first() -> None:
                 assert not any("*" in path for path in args["paths"])
 
 
-@pytest.mark.parametrize("text", [
+@try_each("text", [
     "don't delete old.txt", "do not move a.txt to ~/b", "never delete the PDFs in ~/inbox", "non cancellare old.txt",
     "non spostare i pdf di ~/inbox in ~/b", "please don't remove old.txt", "delete x.txt? no, don't",
     "delete all files in ~/x except the pdfs", "cancella tutto in ~/x tranne i pdf", "delete old.txt if it is empty",
@@ -86,7 +87,7 @@ def test_nothing_is_changed_that_was_not_clearly_asked_for(text: str) -> None:
     assert route(text).kind in (Kind.NOTHING, Kind.QUESTION)
 
 
-@pytest.mark.parametrize("text", [
+@try_each("text", [
     "find 'delete everything' in ~/inbox", "what does the file 'delete all.txt' say", "note: delete all my files",
     "search for \"move a.txt to ~/b\" in ~/inbox", "remind me tomorrow to delete old.txt and move a.txt to ~/b",
     "annota 'cancella tutto'", "cerca 'sposta i file' in ~/Documenti", "write 'delete a.txt' to b.txt",

@@ -1,9 +1,9 @@
 from typing import Any
 
 import jsonschema_rs
-import pytest
 
 from metnos.turn.plan.shape import MOST_STEPS, offered, plan_shape
+from tables import try_each
 from turn.plan.asking import steps, tools
 
 
@@ -12,7 +12,7 @@ def shaped(*names: str, text: str = "", **more: Any) -> Any:
     return jsonschema_rs.validator_for(plan_shape(shown, tools(), **more))
 
 
-@pytest.mark.parametrize("name", sorted(tools()))
+@try_each("name", sorted(tools()))
 def test_every_executor_has_a_shape_that_its_own_examples_fit(name: str) -> None:
     check = shaped(name)
     for _, args in tools()[name].examples:

@@ -1,12 +1,11 @@
 """Wishes: names from the vocabulary, the same for the same need."""
 
-import pytest
-
 from metnos.fastpath.slots import extract
 from metnos.turn.plan.clauses import split
 from metnos.turn.plan.fill_text import swallows
 from metnos.turn.plan.records import REQUEST
 from metnos.turn.plan.wish import wish
+from tables import try_each
 from turn.plan.routing import CWD, HOME, NOW
 
 
@@ -16,7 +15,7 @@ def wished(text: str, *existing: str) -> str | None:
     return found.name if found else None
 
 
-@pytest.mark.parametrize(("texts", "name"), [
+@try_each(("texts", "name"), [
     (["translate x.txt into French", "traduci lettera.docx in inglese", "please translate ~/a.pdf"], "translate_text"),
     (["rotate photo.jpg by 90 degrees", "ruota foto.png di 90 gradi"], "rotate_images"),
     (["che tempo fa domani", "what's the weather in Rome?", "will it rain tomorrow?"], "get_weather"),
