@@ -100,7 +100,7 @@ def end_new(before: dict[int, Child], *, shared: bool = False) -> list[str]:
     deadline = time.monotonic() + _GRACE_S
     while (left := _new(before, shared)) and time.monotonic() < deadline:
         time.sleep(0.01)
-    commands = [f"{each.pid}, for {each.age_s:.0f} s: {each.command[:200]}" for each in left]
+    commands = [f"{each.pid}: {each.command[:200]} (for {each.age_s:.0f} s)" for each in left]
     kill_new(before, shared=shared)
     return commands
 
