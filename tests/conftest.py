@@ -19,7 +19,7 @@ from copying import copy_folder, keep_folder
 from metnos import app
 from metnos.app import house
 from metnos.core.clock import MovableClock
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.executors import perform
 from metnos.law import founding

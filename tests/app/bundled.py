@@ -8,7 +8,7 @@ from typing import Any
 from metnos.app import App, importing
 from metnos.app.importing import Brought
 from metnos.core.clock import Clock
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.executors.run import Call
 from metnos.law import founding

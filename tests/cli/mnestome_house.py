@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from metnos.app import tables
 from metnos.cli import Choice, mnestome, mnestome_months, mnestome_one
 from metnos.core.clock import MovableClock
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.grimoire.trace import Desired, Passing
 from metnos.mnestome import record

@@ -8,7 +8,7 @@ import pytest
 
 from metnos.app import App
 from metnos.core.clock import SystemClock
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.synt import bundle, mutants

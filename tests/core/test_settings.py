@@ -77,6 +77,20 @@ def test_a_wrong_variable_is_named_and_not_the_file(tmp_path: Path, monkeypatch:
     assert str(tmp_path) not in caught.value.what
 
 
+def test_a_variable_below_what_is_no_table_does_not_hide_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "metnos.toml"
+    path.write_text("store = 3\n")
+    monkeypatch.setenv("METNOS_STORE__BUSY_TIMEOUT_S", "4")
+    with pytest.raises(SettingsError, match="store") as caught:
+        settings.load(path)
+    assert str(path) in caught.value.what
+
+
+def test_a_variable_may_be_written_in_any_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("metnos_web__enabled", "false")
+    assert settings.load(tmp_path / "metnos.toml").settings.web.enabled is False
+
+
 def test_every_setting_is_described() -> None:
     for key in ALL_KEYS:
         assert key.description.endswith("."), key.name

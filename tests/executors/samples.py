@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from metnos.core.clock import Clock, MovableClock
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.executors.catalog import Catalog
 from metnos.executors.schema import MIGRATIONS

@@ -12,7 +12,7 @@ from grimoire.taught import fact, open_memory
 from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import InboxError, StoreFull, UsageError, Waiting
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import LONG_MEMORY, Workspace
 from metnos.grimoire import poison
 from metnos.grimoire.playbook import Playbook

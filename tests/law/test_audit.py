@@ -11,7 +11,7 @@ from killing import Say, at_work, wait_for_a_word
 from metnos import app
 from metnos.core.clock import MovableClock, SystemClock
 from metnos.core.errors import AuditError
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.audit_line import DAMAGED, HEAD_REBUILT, Entry
@@ -222,7 +222,7 @@ from metnos import app
 from metnos.core.errors import AuditError
 from metnos.core.workspace import Workspace
 from metnos.core.clock import SystemClock
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.law import founding
 from metnos.law.audit_line import Entry
 

@@ -12,7 +12,7 @@ from metnos import app
 from metnos.core import sign
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import MovableClock
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.audit import MIGRATIONS, PURPOSE

@@ -13,7 +13,7 @@ from metnos import app
 from metnos.core.canon import sha256_file
 from metnos.core.clock import SystemClock
 from metnos.core.errors import AuditError, BackupError
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import backup, founding
 from metnos.law.audit_line import Entry

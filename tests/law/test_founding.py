@@ -9,7 +9,7 @@ from metnos import app
 from metnos.core.clock import MovableClock, SystemClock
 from metnos.core.errors import KeyFileError, WorkspaceError
 from metnos.core.records import Level
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import LONG_MEMORY, Workspace
 from metnos.law import founding
 from suite import Repeat

@@ -14,7 +14,7 @@ from metnos import app
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import MovableClock
 from metnos.core.errors import InboxError
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.law.audit_log import backwards

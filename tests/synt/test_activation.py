@@ -10,7 +10,7 @@ from executors.samples import SOURCE, sample_files
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ExecutorError, InboxError, NotTrusted
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.executors.catalog import Catalog
 from metnos.executors.schema import MIGRATIONS as EXECUTORS

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from metnos.core import settings
 from metnos.core.errors import Refused
-from metnos.core.sections import Sheet
+from metnos.core.sections import Settings
 from metnos.law.principal import Autonomy, Channel, Principal, lower
 from metnos.models import address
 
@@ -133,7 +133,7 @@ def _setting(loaded: settings.Loaded, key: settings.Key) -> Setting:
 @cache
 def _shape(name: str) -> tuple[str, tuple[str, ...], str]:
     """Its type in a word, what may be chosen, and between which bounds."""
-    model: type[BaseModel] = Sheet
+    model: type[BaseModel] = Settings
     *sections, leaf = name.split(".")
     for section in sections:
         inner = model.model_fields[section].annotation

@@ -12,7 +12,8 @@ from metnos.app.whole import verify_audit
 from metnos.core.clock import Clock, SystemClock, from_text
 from metnos.core.errors import ConstitutionError, KeyFileError, MetnosError, SettingsError
 from metnos.core.records import Check
-from metnos.core.settings import Settings, load
+from metnos.core.sections import Settings
+from metnos.core.settings import load
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.constitution import Standing

@@ -15,7 +15,8 @@ from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, SystemClock
 from metnos.core.errors import ForbiddenPath, WorkspaceError
 from metnos.core.ids import UlidMaker
-from metnos.core.settings import Loaded, Settings, data_home, home_folder, load
+from metnos.core.sections import Settings
+from metnos.core.settings import Loaded, data_home, home_folder, load
 from metnos.core.workspace import Workspace
 from metnos.law import constitution as constituting
 from metnos.law import founding

@@ -222,7 +222,7 @@ class FastpathSettings(Section):
     )
 
 
-class Sheet(Section):
+class Settings(Section):
     """Everything the owner can set."""
 
     store: StoreSettings = Field(default_factory=StoreSettings, description="The one door to SQLite.")

@@ -15,45 +15,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from metnos.core.canon import canonical_path
 from metnos.core.errors import SettingsError, UsageError
-from metnos.core.sections import Sheet
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
-
-S = TypeVar("S", bound="Sheet")
 
 _PREFIX = "METNOS_"
 HOME_VARIABLE = "METNOS_HOME"
-
-
-class Settings(Sheet, BaseSettings):
-    """The sheet with the environment over it."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=_PREFIX,
-        env_nested_delimiter="__",
-        extra="forbid",
-        frozen=True,
-        nested_model_default_partial_update=True,
-    )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 -- the library names its arguments
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # The file comes in as init values; a variable set for one command must win over it.
-        return env_settings, init_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +91,21 @@ def load(path: Path) -> Loaded:
     """The settings in force: the file at ``path`` if it is there, and the environment over it."""
     in_file = read_file(path)
     in_environment = _variables()
-    settings = validate(Settings, in_file, path)
     origins = dict.fromkeys((name for name, _ in leaves(in_file)), "file")
+    settings = validate(_merge(in_file, in_environment), path)
     return Loaded(settings, origins | dict.fromkeys(in_environment, "environment"))
+
+
+def _merge(data: dict[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """Nested tables with values put in by dotted names. What is no table where one should be is left for the checks."""
+    for name, value in values.items():
+        *tables, last = name.split(".")
+        place: Any = data
+        for table in tables:
+            place = place.setdefault(table, {}) if isinstance(place, dict) else None
+        if isinstance(place, dict):
+            place[last] = value
+    return data
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -137,10 +122,10 @@ def read_file(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def validate(model: type[S], data: Mapping[str, Any], path: Path) -> S:
+def validate(data: Mapping[str, Any], path: Path) -> Settings:
     """``data`` as settings, or an error that names the first thing wrong with it and where it stands."""
     try:
-        return model(**data)
+        return Settings.model_validate(data)
     except ValidationError as error:
         raise _explain(error.errors()[0], path) from error
 
@@ -148,7 +133,7 @@ def validate(model: type[S], data: Mapping[str, Any], path: Path) -> S:
 @cache
 def keys() -> tuple[Key, ...]:
     """Every setting, in the order in which it is documented."""
-    return tuple(_keys(Sheet, ""))
+    return tuple(_keys(Settings, ""))
 
 
 def _keys(model: type[BaseModel], prefix: str) -> Iterator[Key]:
@@ -192,19 +177,18 @@ def home_folder() -> Path:
         raise SettingsError("this account has no home folder", fix="Name a workspace with --workspace.") from error
 
 
-def _variables() -> tuple[str, ...]:
-    """The names of the settings that the environment sets."""
+def _variables() -> dict[str, str]:
+    """What the environment sets, by the names of the settings; letter case does not matter."""
     known = {key.name for key in keys()}
-    found = []
-    for variable in sorted(os.environ):
-        # The library reads variables whatever their letter case, so they are checked whatever it is.
+    found = {}
+    for variable, value in sorted(os.environ.items()):
         if not variable.upper().startswith(_PREFIX) or variable == HOME_VARIABLE:
             continue
         name = variable[len(_PREFIX) :].lower().replace("__", ".")
         if name not in known:
             raise SettingsError(f"the environment variable {variable} sets nothing", fix=nearest(name))
-        found.append(name)
-    return tuple(found)
+        found[name] = value
+    return found
 
 
 def _explain(error: ErrorDetails, path: Path) -> SettingsError:

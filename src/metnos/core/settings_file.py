@@ -13,7 +13,6 @@ import tomlkit
 
 from metnos.core import files
 from metnos.core.errors import SettingsError, UsageError
-from metnos.core.sections import Sheet
 from metnos.core.settings import keys, read_file, require_key, validate
 
 _HEADER = """\
@@ -57,7 +56,7 @@ def check_value(path: Path, name: str, text: str) -> Any:
     table[leaf] = [part.strip() for part in text.split(",") if part.strip()] if listed else text
     try:
         # The file by itself: a variable that is set just now must not hide what the file would say.
-        value: Any = validate(Sheet, data, path)
+        value: Any = validate(data, path)
     except SettingsError as error:
         raise UsageError(error.what, fix=error.fix) from error
     for part in name.split("."):

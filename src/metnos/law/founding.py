@@ -15,7 +15,7 @@ from metnos.core import files, sign
 from metnos.core.clock import Clock
 from metnos.core.errors import WorkspaceError
 from metnos.core.records import Check
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.settings_file import template
 from metnos.core.workspace import LONG_MEMORY, Workspace
 from metnos.law import constitution, schema

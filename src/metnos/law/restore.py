@@ -22,7 +22,7 @@ from metnos.core.canon import sha256_file
 from metnos.core.clock import Clock
 from metnos.core.errors import BackupError, KeyFileError, MetnosError
 from metnos.core.seal import unseal
-from metnos.core.settings import Settings
+from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.law.audit import read_head
