@@ -43,12 +43,7 @@ class LentPool(Pool):
         if found is None:
             return super()._start(warm=warm)
         zygote, self._waiting = found
-        try:
-            self.on_start(zygote.pid)
-        except BaseException:
-            zygote.close()
-            raise
-        return zygote
+        return self._announce(zygote)
 
     def _borrow(self) -> tuple[Zygote, int] | None:
         while self._free:

@@ -120,6 +120,13 @@ def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path, content: by
     assert [each.name for each in tmp_path.glob("store.db*")] == ["store.db"]
 
 
+def test_what_is_no_database_is_refused_to_whoever_only_reads(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    path.write_bytes(b"SQLite format 2\0" + b"\0" * 4096)
+    with pytest.raises(StoreCorrupt, match="damaged"):
+        Database(path, read_only=True).query("SELECT 1 FROM sqlite_master")
+
+
 def test_a_truncated_file_is_left_as_it_is(db: Database) -> None:
     damage(db)
     content = db.path.read_bytes()[:5000]

@@ -178,7 +178,7 @@ def home_folder() -> Path:
 
 
 def _variables() -> dict[str, str]:
-    """What the environment sets, by the names of the settings; letter case does not matter."""
+    """Every setting that an environment variable sets, with its value. Upper and lower case count the same."""
     known = {key.name for key in keys()}
     found = {}
     for variable, value in sorted(os.environ.items()):

@@ -94,7 +94,7 @@ class Registrar:
         return verdict.judge(name, entry, folder.read(self._executors, name), self._public)
 
     def judge_all(self, names: Iterable[str]) -> Iterator[Verdict]:
-        """What is to be thought of each of these names, with one look at the index for all. Changes nothing."""
+        """Judge each of these executors, with one query of the index instead of one for each. Changes nothing."""
         entries = {entry.name: entry for entry in index.all_current(self._db)}  # before any folder, as above
         for name in filter(vocabulary.is_name, names):
             yield verdict.judge(name, entries.get(name), folder.read(self._executors, name), self._public)

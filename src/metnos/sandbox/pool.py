@@ -134,7 +134,10 @@ class Pool:
             self._collecting.append(collecting)
 
     def _start(self, *, warm: bool) -> Zygote:
-        zygote = Zygote(self._bwrap, warm=warm, timeout_s=self._timeout_s, without=self._without)
+        return self._announce(Zygote(self._bwrap, warm=warm, timeout_s=self._timeout_s, without=self._without))
+
+    def _announce(self, zygote: Zygote) -> Zygote:
+        """Tell that it started; whoever is told may object, and then it is ended."""
         try:
             self.on_start(zygote.pid)
         except BaseException:
