@@ -36,6 +36,7 @@ LINT: list[Command] = [
     ("layers", [str(BIN / "lint-imports"), "--no-cache"]),
     ("sizes", [sys.executable, "tools/sizes.py"]),
 ]
+ONE_BY_ONE = [str(BIN / "mypy")]  # for when the workers of mypy do not start, as on a machine that is busy
 WORKERS = min(os.cpu_count() or 2, 4) + 1  # one more than can work: many tests wait for a process
 PYTEST = [sys.executable, "-m", "pytest", "-n", str(WORKERS), "--dist", "worksteal"]
 # Each of these opens a whole Metnos in nearly every test; reading them alone takes a third of the time to begin.
@@ -97,6 +98,8 @@ def run_step(name: str, command: list[str], output: Path | None) -> Step:
             raise
     child.returncode = os.waitstatus_to_exitcode(status)
     cpu = used.ru_utime + used.ru_stime
+    if name == "types" and output and child.returncode and b"INTERNAL ERROR" in output.read_bytes():
+        return run_step("types, one by one", ONE_BY_ONE, output)
     return Step(name, child.returncode, round(time.monotonic() - started, 1), round(cpu, 1))
 
 

@@ -51,6 +51,15 @@ def test_a_run_names_its_commit_counts_and_times(suite: ModuleType, tmp_path: Pa
     assert made["cpu_seconds"] >= 0
 
 
+def test_a_type_checker_whose_workers_do_not_start_works_alone(suite: ModuleType) -> None:
+    suite.KINDS["test"][0][1] = ("types", ["sh", "-c", "echo error: INTERNAL ERROR; exit 2"])
+    suite.ONE_BY_ONE = ["true"]
+    made = record(suite)
+    assert (made["passed"], [each["name"] for each in made["steps"]]) == (True, ["lint", "types, one by one", "tests"])
+    suite.ONE_BY_ONE = ["false"]
+    assert not record(suite)["passed"]
+
+
 def test_what_runs_side_by_side_is_shown_one_after_the_other(
     suite: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:
