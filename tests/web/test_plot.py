@@ -6,7 +6,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from metnos.web.plot import BOXES, DAY, Box, Kind, Series, curve, day, over_time
@@ -48,6 +48,8 @@ def corners(element: ElementTree.Element) -> list[tuple[float, float]]:
 
 
 @given(st.lists(series, max_size=4), ends, ends)
+@example([Series("w", [(0.0, 5e-324)])], None, None)
+@example([Series("w", [(-7e10, 1.0)], "bars", wide=1e9)], None, None)
 def test_any_data_gives_well_formed_svg_inside_its_box(
     given: list[Series], low: float | None, high: float | None
 ) -> None:

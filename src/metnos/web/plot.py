@@ -149,7 +149,7 @@ def _x_range(series: Sequence[Series]) -> tuple[float, float]:
     last = max(each.points[-1][0] + (each.wide if each.kind == "bars" else 0) for each in series)
     last = min(last, _LAST + DAY)
     # One bar alone would fill the whole picture and say nothing.
-    first = min([first, *(last - _FEWEST * each.wide for each in series if each.kind == "bars")])
+    first = max(min([first, *(last - _FEWEST * each.wide for each in series if each.kind == "bars")]), _FIRST - DAY)
     return (first, last) if last - first >= 60 else (first - DAY / 2, last + DAY / 2)
 
 
@@ -159,7 +159,7 @@ def _y_range(series: Sequence[Series], low: float | None, high: float | None) ->
     values += [each for each in (low, high) if each is not None]
     least, most = min(values), max(values)
     if most - least < 1e-9 * max(1.0, abs(most)):
-        least, most = (0.0, 1.0) if most == 0 else sorted((most - abs(most) / 2, most + abs(most) / 2))
+        least, most = (0.0, 1.0) if abs(most) < 1e-9 else sorted((most - abs(most) / 2, most + abs(most) / 2))
     step = _step(most - least)
     return math.floor(least / step + 1e-9) * step, math.ceil(most / step - 1e-9) * step
 
