@@ -75,3 +75,8 @@ def test_a_request_that_was_kept_before_places_were_looked_at_is_understood() ->
 def test_what_was_measured_before_delivery_is_said_for_what_it_is() -> None:
     assert 0 <= FACTORY.wrong <= FACTORY.count
     assert upper(FACTORY.wrong, FACTORY.count, Rules().confidence) <= Rules().delta
+
+
+def test_a_file_without_an_ending_is_not_of_the_form_of_a_folder() -> None:
+    assert hear("find the biggest file in ~/work").form == "find <order> fil in <path>"
+    assert hear("find the biggest file in ~/.bashrc").form == "find <order> fil in <path.text>"

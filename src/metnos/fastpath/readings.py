@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
+from metnos.fastpath.slots_paths import is_text
 from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import listed
 
@@ -90,7 +91,7 @@ def _filed(slot: Slot) -> str:
     """The family of a file, and what else tells planners one place or kind of files from another."""
     value, text = str(slot.value), slot.text.lower()
     ending = _SUFFIX.search(value.partition("|")[0])
-    family = _FAMILIES.get(ending[1].lower(), "file") if ending else ""
+    family = _FAMILIES.get(ending[1].lower(), "file") if ending else "text" if _is_bare_text(slot) else ""
     tells = {
         "capitals": ending is not None and ending[1] != ending[1].lower(),
         "stick": value.startswith(("/media", "/mnt", "/run")),  # where no folder is made unasked
@@ -101,6 +102,10 @@ def _filed(slot: Slot) -> str:
         "ending": slot.kind is Kind.FILES and f"*.{text}" in value.split("|"),  # said alone
     }
     return "-".join((family, *(name for name, holds in tells.items() if holds)))
+
+
+def _is_bare_text(slot: Slot) -> bool:
+    return slot.kind in (Kind.PATH, Kind.NAME) and is_text(PurePosixPath(str(slot.value)).name)
 
 
 def _long(slot: Slot) -> str:

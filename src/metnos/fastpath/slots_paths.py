@@ -32,6 +32,14 @@ FAMILIES = (
     ("Templates", "Modelli"),
 )  # fmt: skip
 WELL_KNOWN = frozenset(name for family in FAMILIES for name in family)
+# Files of text that have no ending.
+_TEXTS = frozenset(
+    listed(
+        "README LICENSE LICENCE COPYING AUTHORS NOTICE TODO INSTALL VERSION CHANGELOG NEWS Makefile Dockerfile Gemfile"
+        " Rakefile Vagrantfile Jenkinsfile hosts hostname passwd fstab crontab authorized_keys known_hosts"
+    )
+)
+_DOT_TEXTS = re.compile(r"\.\w*(?:rc|profile|aliases|ignore|history|env|login|logout|attributes|netrc)", re.IGNORECASE)
 ARCHIVES = frozenset(listed("zip tar gz tgz bz2 xz zst 7z rar"))
 # Endings of bare hosts; those that are also words or extensions count only with a port or a page behind them.
 _ENDINGS = frozenset(
@@ -115,6 +123,11 @@ def extension(value: str) -> str:
     """What a path or name ends in, in small letters, if files end so."""
     _, dot, ending = value.rpartition("/")[2].lower().rpartition(".")
     return ending if dot and ending in EXTENSIONS else ""
+
+
+def is_text(name: str) -> bool:
+    """Whether a file of this name is one of text although nothing in it ends so, as ``.bashrc``."""
+    return name in _TEXTS or _DOT_TEXTS.fullmatch(name) is not None
 
 
 def _chunk(source: Source, start: int, raw: str, before: str) -> Iterator[Slot]:

@@ -7,13 +7,12 @@ negated and whether it speaks of what came before (*them*, *li*).
 Does not guarantee grammar: a noun that is also a verb is told by the word before it.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from metnos.fastpath.slots import Slot
-from metnos.fastpath.slots_paths import WELL_KNOWN
+from metnos.fastpath.slots_paths import WELL_KNOWN, is_text
 from metnos.turn.plan.lexicon import HINT, LIGHT, VERB, Word, words
 
 CONJUNCTIONS = {"and", "then", "e", "ed", "poi", "quindi", "but", "ma", "pero", "dopodiche", "infine", "finally"}
@@ -51,14 +50,6 @@ ENDINGS = {
     "rst": "text", "js": "text", "css": "text", "sh": "text", "conf": "text", "xml": "text", "tex": "text",
     "srt": "text",
 }  # fmt: skip
-
-# Files of text that have no ending.
-TEXTS = {
-    "README", "LICENSE", "LICENCE", "COPYING", "AUTHORS", "NOTICE", "TODO", "INSTALL", "VERSION", "CHANGELOG", "NEWS",
-    "Makefile", "Dockerfile", "Gemfile", "Rakefile", "Vagrantfile", "Jenkinsfile", "hosts", "hostname", "passwd",
-    "fstab", "crontab", "authorized_keys", "known_hosts",
-}  # fmt: skip
-_DOTTED = re.compile(r"\.\w*(?:rc|profile|aliases|ignore|history|env|login|logout|attributes|netrc)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +136,7 @@ def classes(slot: Slot) -> set[str]:
         ending = name.suffix[1:].lower()
         if ending or slot.kind == "name":
             found |= {"place", "file", ENDINGS.get(ending, "other")}
-        elif name.name in TEXTS or _DOTTED.fullmatch(name.name):
+        elif is_text(name.name):
             found |= {"place", "file", "text"}
         else:
             found |= {"place", "folder"} | ({"shelf"} if name.name in {*WELL_KNOWN, "~", ""} else set())

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from metnos.fastpath.slots import Slot
 from metnos.turn.plan import fill_reckon, fill_text
 from metnos.turn.plan.clauses import Clause, classes
 from metnos.turn.plan.fill_values import COUNTING
@@ -170,14 +171,20 @@ def folders(clause: Clause, _: datetime) -> dict[str, Any]:
     base = clause.words[0].start
     text = clause.text[: places[-1].start - base] if places else clause.text
     text = pattern("small.inside_end").sub("", text)
-    said = pattern("small.named").search(text) or pattern("small.folders").search(text)
-    called = [str(slot.value).rpartition("/")[2] for slot in places if slot.role == "as"]
+    ways = (pattern(f"small.{each}").search(text) for each in ("named", "folders", "before_folder"))
+    said = next(filter(None, ways), None)
+    called = [str(slot.value).rpartition("/")[2] for slot in places if slot.role == "as" or _is_only_named(slot)]
     inside = [slot for slot in places if slot.role == "in"]
     named = quoted or (called if inside else []) or (_split(said["names"]) if said and (inside or not places) else [])
     if named:
         where = f"{str(inside[-1].value).rstrip('/')}/" if inside else ""
         return {"paths": [f"{where}{each}" for each in named]}
     return {"paths": [str(slot.value) for slot in places]} if places else {}
+
+
+def _is_only_named(slot: Slot) -> bool:
+    """Whether it is a folder by its name alone, *my thesis folder*: where it is was not said with it."""
+    return slot.kind == "folder" and slot.role != "in" and "/" not in slot.text
 
 
 def links(clause: Clause, _: datetime) -> dict[str, Any]:
