@@ -80,3 +80,25 @@ def test_what_was_measured_before_delivery_is_said_for_what_it_is() -> None:
 def test_a_file_without_an_ending_is_not_of_the_form_of_a_folder() -> None:
     assert hear("find the biggest file in ~/work").form == "find <order> fil in <path>"
     assert hear("find the biggest file in ~/.bashrc").form == "find <order> fil in <path.text>"
+
+
+def test_a_folder_that_every_home_has_is_not_of_the_form_of_a_file_without_an_ending() -> None:
+    assert hear("read ~/Downloads").form != hear("read ~/todo").form
+
+
+def test_an_hour_of_today_that_is_past_is_not_of_the_form_of_one_to_come() -> None:
+    assert f"{NOW:%H:%M}" > "00:01"
+    past, coming = (hear(f"remind me today at {hour} to pay the rent").form for hour in ("0:01", "23:59"))
+    assert past != coming
+    past, coming = (hear(f"remind me at {hour} to pay the rent").form for hour in ("0:01", "23:59"))
+    assert past == coming
+
+
+def test_files_of_several_kinds_are_not_of_the_form_of_one_of_them() -> None:
+    assert hear("find the documents in ~/a and read them").form == "find <files.mixed> in <path> and read them"
+    assert hear("find the pdfs in ~/a and read them").form != hear("find the documents in ~/a and read them").form
+
+
+def test_a_greeting_is_dropped_only_where_it_greets() -> None:
+    assert hear("hello Metnos, rename a.txt to b.txt").form == hear("rename a.txt to b.txt").form
+    assert hear("rename a.txt to hello b.txt").form != hear("rename a.txt to b.txt").form

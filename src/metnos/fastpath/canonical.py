@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import dropwhile
 
 from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import fold, listed
@@ -22,10 +23,11 @@ _PHRASES = re.compile(
 )
 _DROPPED = frozenset(
     listed(
-        "please kindly thanks pls hey hi hello ok okay metnos grazie ciao salve ehi prego cortesemente"
-        " gentilmente just the a an some il lo la gli le un uno una i l my our mio mia miei mie me us mi ci s"
+        "please kindly thanks pls okay ok metnos grazie prego cortesemente gentilmente just the a an some il lo"
+        " la gli le un uno una i l my our mio mia miei mie me us mi ci s"
     )
 )
+_GREETINGS = frozenset(listed("hey hi hello ciao salve ehi"))  # said first; anywhere else they are what is spoken of
 _LEMMAS = {
     "are": "be", "is": "be", "was": "be", "were": "be", "been": "be", "am": "be", "has": "have", "had": "have",
     "did": "do", "does": "do", "done": "do", "gave": "give", "given": "give", "took": "take", "taken": "take",
@@ -49,7 +51,7 @@ def canonical(text: str, slots: Sequence[Slot]) -> str:
     """The form of a request; ``slots`` are its particulars, as `extract` found them."""
     low = _PHRASES.sub(" ", fold(unicodedata.normalize("NFC", _replaced(text, slots))))
     forms = (token if token[0] == "<" else _stem(token) for token in _TOKEN.findall(low) if token not in _DROPPED)
-    return " ".join(form for form in forms if form not in _DROPPED)
+    return " ".join(dropwhile(_GREETINGS.__contains__, (form for form in forms if form not in _DROPPED)))
 
 
 def _replaced(text: str, slots: Sequence[Slot]) -> str:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from metnos.fastpath.canonical import canonical
-from metnos.fastpath.readings import PLACES, quality
+from metnos.fastpath.readings import PLACES, is_over, quality
 from metnos.fastpath.slots_records import Kind, Slot
 
 _SELDOM = re.compile(r"(?<=[a-z])\.?-[a-z-]+>")
@@ -38,6 +38,8 @@ class Heard:
     @classmethod
     def _of(cls, text: str, slots: Sequence[Slot], now: datetime, gone: Sequence[bool]) -> "Heard":
         qualities = [quality(slot, now) + ("-gone" if away else "") for slot, away in zip(slots, gone, strict=True)]
+        if any(slot.kind is Kind.DATE and said.startswith("now") for slot, said in zip(slots, qualities, strict=True)):
+            qualities = ["-over" if is_over(slot, now) else said for slot, said in zip(slots, qualities, strict=True)]
         found = iter(qualities)
         words = canonical(text, slots).split()
         form = " ".join(_qualified(word, next(found, "")) if word[0] == "<" else word for word in words)

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
-from metnos.fastpath.slots_paths import is_text
+from metnos.fastpath.slots_paths import WELL_KNOWN, is_text
 from metnos.fastpath.slots_records import Kind, Slot
 from metnos.fastpath.slots_source import listed
 
@@ -91,9 +91,9 @@ def _filed(slot: Slot) -> str:
     """The family of a file, and what else tells planners one place or kind of files from another."""
     value, text = str(slot.value), slot.text.lower()
     ending = _SUFFIX.search(value.partition("|")[0])
-    family = _FAMILIES.get(ending[1].lower(), "file") if ending else "text" if _is_bare_text(slot) else ""
     tells = {
         "capitals": ending is not None and ending[1] != ending[1].lower(),
+        "shelf": slot.kind is Kind.PATH and PurePosixPath(value).name in WELL_KNOWN,  # never a file
         "stick": value.startswith(("/media", "/mnt", "/run")),  # where no folder is made unasked
         "elsewhere": slot.kind is Kind.NAME and "/" in value and "/" not in text,  # than it was said
         "here": slot.kind is Kind.FOLDER and "/" not in value and value != "~",
@@ -101,11 +101,21 @@ def _filed(slot: Slot) -> str:
         "bare": slot.kind is Kind.FOLDER and " " not in text,
         "ending": slot.kind is Kind.FILES and f"*.{text}" in value.split("|"),  # said alone
     }
-    return "-".join((family, *(name for name, holds in tells.items() if holds)))
+    return "-".join((_family(slot), *(name for name, holds in tells.items() if holds)))
 
 
-def _is_bare_text(slot: Slot) -> bool:
-    return slot.kind in (Kind.PATH, Kind.NAME) and is_text(PurePosixPath(str(slot.value)).name)
+def _family(slot: Slot) -> str:
+    """Which kind of files it is, or may be; nothing for folders."""
+    endings = [_SUFFIX.search(each) for each in str(slot.value).split("|")]
+    families = {_FAMILIES.get(ending[1].lower(), "file") for ending in endings if ending}
+    if not families and slot.kind in (Kind.PATH, Kind.NAME) and is_text(PurePosixPath(str(slot.value)).name):
+        return "text"
+    return "mixed" if len(families) > 1 else next(iter(families), "")
+
+
+def is_over(slot: Slot, now: datetime) -> bool:
+    """Whether it is a time of day that is past today."""
+    return slot.kind is Kind.TIME and str(slot.value)[:5] <= f"{now:%H:%M}"
 
 
 def _long(slot: Slot) -> str:
@@ -182,7 +192,7 @@ def _moment(slot: Slot, now: datetime) -> Iterator[tuple[str, Any]]:
         yield from _ahead(float(slot.value), now)
     elif slot.kind is Kind.TIME:
         clock = str(slot.value)[:5]
-        day = now if clock > f"{now:%H:%M}" else now + timedelta(days=1)
+        day = now + timedelta(days=1) if is_over(slot, now) else now
         yield "next", f"{day:%Y-%m-%d} {clock}"
 
 
