@@ -50,8 +50,9 @@ _VOWELS = frozenset("aeiouy")
 def canonical(text: str, slots: Sequence[Slot]) -> str:
     """The form of a request; ``slots`` are its particulars, as `extract` found them."""
     low = _PHRASES.sub(" ", fold(unicodedata.normalize("NFC", _replaced(text, slots))))
-    forms = (token if token[0] == "<" else _stem(token) for token in _TOKEN.findall(low) if token not in _DROPPED)
-    return " ".join(dropwhile(_GREETINGS.__contains__, (form for form in forms if form not in _DROPPED)))
+    tokens = dropwhile(_GREETINGS.__contains__, (token for token in _TOKEN.findall(low) if token not in _DROPPED))
+    forms = (token if token[0] == "<" else _stem(token) for token in tokens)
+    return " ".join(form for form in forms if form not in _DROPPED)
 
 
 def _replaced(text: str, slots: Sequence[Slot]) -> str:
