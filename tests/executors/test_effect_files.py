@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -127,3 +128,109 @@ def _has_attributes(folder: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's rule for whoever is not root: a folder that is closed to its owner cannot change its parent."""
+    really = files._rename
+
+    def rename(at: int, name: str, to: int, target: str, replace: bool) -> None:
+        if not os.stat(name, dir_fd=at).st_mode & stat.S_IWUSR:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+        really(at, name, to, target, replace)
+
+    monkeypatch.setattr(files, "_rename", rename)
+
+
+@pytest.mark.usefixtures("closed")
+def test_a_folder_that_its_owner_closed_is_moved_and_stays_closed(tmp_path: Path) -> None:
+    for name in ("one", "two", "to/two"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name).chmod(0o500)
+    with files.folder(tmp_path) as at, files.folder(tmp_path / "to") as to:
+        files.rename(at, "one", to, "one", replace=False)
+        with pytest.raises(FileExistsError):
+            files.rename(at, "two", to, "two", replace=False)
+    assert not (tmp_path / "one").exists()
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("to/one", "two", "to/two")] == [0o500] * 3
+
+
+@pytest.mark.usefixtures("closed")
+def test_a_file_that_may_not_be_moved_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "file").touch(mode=0o400)
+    with files.folder(tmp_path) as at, pytest.raises(PermissionError):
+        files.rename(at, "file", at, "other", replace=False)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o400
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_library_without_the_call_still_does_not_replace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_LIBC", SimpleNamespace(syscall=files._LIBC.syscall))
+    (tmp_path / "a").write_text("x")
+    (tmp_path / "b").write_text("y")
+    with files.folder(tmp_path) as at:
+        with pytest.raises(FileExistsError):
+            files.rename(at, "a", at, "b", replace=False)
+        files.rename(at, "a", at, "c", replace=False)
+        with pytest.raises(ExecutorFailed) as caught:
+            files.swap_in(at, "c", at, "b", ino=1)
+        files.swap_in(at, "c", at, "b", ino=(tmp_path / "b").stat().st_ino)
+    assert caught.value.kind == "conflict"
+    assert [(tmp_path / name).exists() for name in "abc"] == [False, True, False]
+    assert (tmp_path / "b").read_text() == "x"
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EIO])
+def test_where_there_are_no_links_a_file_is_renamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    (tmp_path / "a").write_text("x")
+
+    def no_links(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", no_links)
+    with files.folder(tmp_path) as at:
+        if number == errno.EPERM:
+            files.rename_by_link(at, "a", at, "b")
+        else:
+            with pytest.raises(OSError, match=os.strerror(number)):
+                files.rename_by_link(at, "a", at, "b")
+    assert [(tmp_path / name).exists() for name in "ab"] == [number != errno.EPERM, number == errno.EPERM]
+
+
+def test_what_is_not_there_is_not_kept(tmp_path: Path) -> None:
+    with files.folder(tmp_path) as at, pytest.raises(FileNotFoundError):
+        files.keep(at, "nothing", at, "key")
+    assert not (tmp_path / "key").exists()
+
+
+def test_what_becomes_a_folder_before_it_is_opened_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_text("x")
+    really = os.open
+
+    def swap_first(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if path == "a":
+            (tmp_path / "a").unlink()
+            (tmp_path / "a").mkdir()
+        return really(path, flags, mode, dir_fd=dir_fd)
+
+    with files.folder(tmp_path) as at:
+        monkeypatch.setattr(os, "open", swap_first)
+        with pytest.raises(ExecutorFailed) as caught:
+            files.copy(at, "a", at, "b", own=False)
+    assert caught.value.kind == "conflict"
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+@pytest.mark.parametrize(("own", "owner"), [(True, 65534), (False, 0)])
+def test_a_copy_has_the_owner_of_the_original_if_asked(tmp_path: Path, own: bool, owner: int) -> None:
+    (tmp_path / "a").touch()
+    os.chown(tmp_path / "a", 65534, 65534)
+    with files.folder(tmp_path) as at:
+        files.copy(at, "a", at, "b", own=own)
+    assert ((tmp_path / "b").stat().st_uid, (tmp_path / "b").stat().st_gid) == (owner, owner)

@@ -1,9 +1,12 @@
 """Each operation for real: what it does, that undo and redo restore everything, and what it refuses."""
 
 import contextlib
+import errno
+import fcntl
 import os
 import socket
 import stat
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +14,11 @@ import pytest
 
 from executors.boxes import Box, fast_box, snapshot
 from executors.test_effect_settle import FAR, NEAR, Scenario
-from metnos.core.errors import ExecutorFailed, StoreFull
-from metnos.executors import effect_files
+from metnos.core.errors import ExecutorFailed, StoreFull, UndoError
+from metnos.executors import effect_files, effect_hands, effect_tree
+from metnos.executors.effect_names import LOCK
+from metnos.executors.effect_tree import Node
+from metnos.executors.trash import Trash
 from metnos.executors.undo_rules import State
 from support import ROOT, at_once, on_a_full_disk
 
@@ -387,3 +393,149 @@ def test_without_root_s_rights() -> None:
     expected = ["not_permitted", "not_permitted", "unreadable", "unreadable", "unreadable", "not_permitted"]
     assert kinds == expected * 2
     assert whole
+
+
+Call = Callable[[], object]
+
+
+def at(box: Box, step: str, do: Call) -> None:
+    """Do this once, between two steps of the next effect."""
+    waiting = [do]
+
+    def point(reached: str) -> None:
+        if reached == step and waiting:
+            waiting.pop()()
+
+    box.checkpoint = point
+
+
+def test_what_comes_or_goes_at_the_last_moment_is_a_failure_of_its_own_kind(box: Box) -> None:
+    home = box.home
+    acting = box.begin()
+    for step, meanwhile, call, kind in (
+        ("begun", lambda: (home / "f").mkdir(), lambda: acting.make_folder(home / "f"), "exists"),
+        ("begun", lambda: (home / "n").touch(), lambda: acting.write(home / "n", b"x"), "exists"),
+        ("begun", lambda: (home / "n").unlink(), lambda: acting.move(home / "n", home / "m"), "not_found"),
+        ("begun", lambda: (home / "d" / "a").unlink(), lambda: acting.trash(home / "d" / "a"), "not_found"),
+        ("staged", lambda: (home / "a").write_bytes(b"!"), lambda: acting.write(home / "a", b"x", append=True),
+         "conflict"),
+    ):  # fmt: skip
+        at(box, step, meanwhile)
+        assert kind_of(call) == kind
+    assert acting.effects == ()
+    assert sorted(path.name for path in home.iterdir()) == ["a", "d", "f"]
+    assert (home / "a").read_bytes() == b"!"
+    acting.__exit__(None, None, None)
+    assert box.rubbish() == []
+
+
+def test_what_changes_while_it_goes_to_another_disk_stays_where_it_is() -> None:
+    with fast_box(two_disks=True) as box:
+        (box.home / "a").write_text("first")
+        at(box, "staged", lambda: (box.home / "a").write_text("of the editor"))
+        with box.begin() as acting:
+            assert kind_of(lambda: acting.move(box.home / "a", box.far / "a")) == "conflict"
+        assert (box.home / "a").read_text() == "of the editor"
+        assert not (box.far / "a").exists()
+        assert box.rubbish() == []
+
+
+@pytest.mark.parametrize("step", ["begun", "staged", "acting"])
+def test_a_disk_that_fails_between_two_steps_changes_nothing(box: Box, step: str) -> None:
+    before = box.everything()
+
+    def fail() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with box.begin() as acting:
+        at(box, step, fail)
+        assert kind_of(lambda: acting.copy(box.home / "d", box.home / "x")) == "unavailable"
+    assert box.everything() == before
+    assert box.rubbish() == []
+
+
+def test_a_trash_without_a_free_name_takes_nothing(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = box.everything()
+    monkeypatch.setattr(Trash, "reserve", lambda *_: False)
+    with box.begin() as acting:
+        assert kind_of(lambda: acting.trash(box.home / "a")) == "conflict"
+    assert box.everything() == before
+
+
+def test_a_store_that_cannot_be_opened_or_is_held_too_long_lets_nothing_happen(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = box.everything()
+    monkeypatch.setattr(effect_hands, "_WAIT_S", -1.0)
+    with (box.store / LOCK).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with box.begin() as acting:
+            assert kind_of(lambda: acting.trash(box.home / "a")) == "unavailable"
+    (box.store / LOCK).unlink()
+    (box.store / LOCK).mkdir()
+    with box.begin() as acting, pytest.raises(ExecutorFailed):
+        acting.trash(box.home / "a")
+    assert box.everything() == before
+
+
+def test_what_nobody_but_root_may_do_is_not_planned(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the modes alone, as the system would say to their owner."""
+    home = box.home
+    for name in ("closed", "hidden"):
+        (home / name / "inner").mkdir(parents=True)
+        (home / name / "x").touch()
+    (home / "secret").touch(mode=0)
+    modes = {"closed": 0o500, "hidden": 0o300, "secret": 0o000, "outer": 0o700}
+    (home / "outer").mkdir()
+    (home / "outer" / "secret").touch()
+
+    def may(node: Node, access: int) -> bool:
+        mode = modes.get(node.origin.name, 0o700) if node.origin is not None else 0o700
+        return (mode >> 6) & access == access
+
+    monkeypatch.setattr(Node, "may", may)
+    hand = box.planning()
+    for call, kind in (
+        (lambda: hand.write(home / "closed" / "y", b""), "not_permitted"),
+        (lambda: hand.write(home / "hidden" / "y", b""), "not_permitted"),
+        (lambda: hand.trash(home / "closed" / "x"), "not_permitted"),
+        (lambda: hand.write(home / "secret", b"", append=True), "unreadable"),
+        (lambda: hand.copy(home / "secret", home / "y"), "unreadable"),
+        (lambda: hand.copy(home / "hidden", home / "y"), "unreadable"),
+        (lambda: hand.copy(home / "hidden" / "x", home / "y"), "unreadable"),
+        (lambda: hand.copy(home / "outer", home / "y"), "unreadable"),
+    ):
+        assert kind_of(call) == kind
+    assert hand.effects == ()
+
+
+def test_where_another_file_system_begins_nothing_is_taken(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    (box.home / "d" / "mounted").mkdir()
+    read = effect_tree._read
+
+    def reading(path: Path) -> Node | None:
+        node = read(path)
+        if node is not None and path.name == "mounted":
+            node.device = node.disk = node.disk + 1
+        return node
+
+    monkeypatch.setattr(effect_tree, "_read", reading)
+    hand = box.planning()
+    for source in (box.home / "d", box.home / "d" / "mounted"):
+        assert kind_of(lambda source=source: hand.copy(source, box.home / "x")) == "not_permitted"
+        assert kind_of(lambda source=source: hand.trash(source)) == "not_permitted"
+    assert hand.effects == ()
+    hand.copy(box.home / "d" / "e", box.home / "x")
+
+
+def test_a_folder_that_somebody_took_away_since_needs_no_undoing(box: Box) -> None:
+    before = box.everything()
+    with box.begin() as acting:
+        acting.make_folder(box.home / "f")
+        acting.write(box.home / "g", b"x")
+    (box.home / "f").rmdir()
+    assert box.undo.undo().state is State.UNDONE
+    assert box.everything() == before
+    with pytest.raises(UndoError):  # it is not in the way of what was done before it
+        box.undo.undo()
+    assert box.rubbish() == []

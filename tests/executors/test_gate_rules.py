@@ -19,6 +19,8 @@ PAIRS = [
     ("dynamic-code", "compile('1', 'x', 'eval')", "import re\nre.compile('1')"),
     ("dynamic-code", "import importlib\nimportlib.import_module('os')", "from importlib import metadata"),
     ("dynamic-code", "import types\ntypes.FunctionType(c, {})", "import types\nisinstance(f, types.FunctionType)"),
+    ("dynamic-code", "import types\nf = [types.CodeType()]", "import types\nisinstance(f, (types.CodeType, int))"),
+    ("dynamic-code", "import types\nmake(types.CodeType)", "import types\nprint(types.CodeType.__name__)"),
     ("dynamic-code", "import marshal", "import json"),
     ("dynamic-code", "import sys\nsys.path.insert(0, 'x')", "import sys\nsys.exit(1)"),
     ("deserialise", "import pickle\npickle.loads(x)", "import pickle\npickle.dumps(x)"),
@@ -26,6 +28,7 @@ PAIRS = [
     ("network", "import socket", "import ipaddress"),
     ("network", "from http import client", "from http import HTTPStatus"),
     ("network", "import urllib.request", "import urllib.parse"),
+    ("network", "from http.client import HTTPSConnection", "from http.cookies import SimpleCookie"),
     ("network", "import requests", "import json"),
     ("process", "import os\nos.kill(1, 9)", "import os\nos.path.join('a', 'b')"),
     ("process", "import os\nos.fork()", "import os\nos.getcwd()"),
@@ -53,6 +56,10 @@ PAIRS = [
     ("dunder", "f.__globals__", "f.__name__"),
     ("dunder", "getattr(f, '__glo' + 'bals__')", "getattr(f, '__na' + 'me__')"),
     ("dunder", "'{0.__class__.__init__.__globals__}'.format(f)", "'{0.name}'.format(f)"),
+    ("dunder", "import operator\noperator.attrgetter('a.__globals__')", "import operator\noperator.attrgetter('a.b')"),
+    ("dunder", "print(__loader__)", "print(__name__)"),
+    ("dunder", "f.__class__.__mro__", "f.__class__.__name__"),
+    ("dunder", "import os\nos.__dict__", "f.__dict__"),
     ("decoded-constant", "import base64\nbase64.b64decode('aW1wb3J0IG9z')", "import base64\nbase64.b64decode(x)"),
     ("decoded-constant", "bytes.fromhex('2f6574632f706173737764')", "bytes.fromhex('89504e470d0a1a0a')"),
     ("decoded-constant", "'dwssap/cte/'[::-1]", "text[::-1]"),
@@ -76,6 +83,7 @@ SHELLS = [
     "import subprocess\nsubprocess.run('ls /', shell=True)",
     "import subprocess\nsubprocess.run(['sh', '-c', x])",
     "from subprocess import Popen as p\np(x, shell=flag)",
+    "import subprocess\nsubprocess.run(['ls'], preexec_fn=f)",
 ]
 
 
@@ -116,8 +124,18 @@ DISGUISES = [
     "eval('__import__(\"os\").{name}(1)')",
     "__builtins__['eval']('1')",
     "import builtins\nbuiltins.exec('1')",
+    "import os\nglobals()['os'].{name}('x')",
+    "__import__(module).{name}('x')",
     "exec(''.join(map(chr, [111, 115])))",
 ]
+
+
+CAUGHT = {"process", "dynamic-code", "module-carried", "undeclared-program", "dunder", "undeclared-system"}
+
+
+@try_each("disguise", DISGUISES)
+def test_every_disguise_is_seen_through(disguise: str) -> None:
+    assert rules(disguise.format(name="system", head="sys", tail="tem")) & CAUGHT
 
 
 @given(st.sampled_from(DISGUISES), st.sampled_from(["system", "popen", "fork", "kill", "execv", "setuid"]), st.data())
@@ -125,7 +143,7 @@ def test_no_disguise_hides_a_forbidden_call(disguise: str, name: str, data: st.D
     cut = data.draw(st.integers(min_value=0, max_value=len(name)))
     source = disguise.format(name=name, head=name[:cut], tail=name[cut:])
     found = rules(source)
-    assert found & {"process", "dynamic-code", "module-carried", "undeclared-program", "dunder", "undeclared-system"}
+    assert found & CAUGHT
 
 
 @given(st.sampled_from(["exec", "eval", "__import__"]))

@@ -42,6 +42,10 @@ TIMES = [
     ("at 90%", ["number 90"]),
     ("25:99", ["number 25", "number 99"]),
     ("16:9", ["number 16", "number 9"]),
+    ("13 pm", ["number 13"]),
+    ("18:30 pm", ["time 18:30"]),
+    ("alle 9 e 75", ["number 9", "number 75"]),
+    ("at 5 %", ["number 5"]),
 ]
 LENGTHS = [
     ("older than 30 days", ["duration 30 @older"]),
@@ -79,6 +83,14 @@ LENGTHS = [
     ("once a month", []),
     ("2 hours and 5 files", ["duration 0.083333333333", "number 5"]),
     ("mezz'ora", ["duration 0.020833333333"]),
+    ("over 3 hours ago", ["duration 0.125 @older"]),
+    ("remind me within 3 days", ["duration 3 @in"]),
+    ("ricordami entro 12 ore", ["duration 0.5 @in"]),
+    ("in a quarter of an hour", ["duration 0.010416666667 @in"]),
+    ("tra un quarto d'ora", ["duration 0.010416666667 @in"]),
+    ("older than 5000 years", ["number 5000"]),
+    ("the next 900000 years", ["number 900000"]),
+    ("in the last 9000 years", ["count 9000 @last"]),
 ]
 
 

@@ -1,5 +1,8 @@
 """No save and no kill loses a word of the playbook, or whose it is."""
 
+import contextlib
+import errno
+import os
 import random
 import time
 from collections.abc import Callable
@@ -13,9 +16,10 @@ from grimoire.taught import START, fact, open_memory, put
 from killing import Say, at_work, wait_for_a_word
 from metnos.core import files
 from metnos.core.clock import MovableClock
-from metnos.core.errors import StoreBusy, StoreFull
+from metnos.core.errors import MetnosError, StoreBusy, StoreFull, WorkspaceError
 from metnos.grimoire.playbook import Playbook
-from metnos.grimoire.playbook_file import PlaybookFile
+from metnos.grimoire.playbook_file import PlaybookFile, digest_of
+from metnos.grimoire.playbook_history import History
 from metnos.grimoire.playbook_writer import founded
 from metnos.store.db import Database
 from suite import Repeat
@@ -242,3 +246,168 @@ def test_the_database_may_be_full_too(desk: Desk, monkeypatch: pytest.MonkeyPatc
             desk.book.consider([], 1)
     assert desk.text == before
     assert [path.name for path in desk.path.parent.glob(".PLAYBOOK*")] == []
+
+
+def left_over(desk: Desk) -> list[str]:
+    return [path.name for path in desk.path.parent.iterdir() if path.name.endswith(".tmp")]
+
+
+def kept(desk: Desk) -> bytes:
+    """Every version that the history holds."""
+    return b"".join(desk.book.history.content(each.id) for each in desk.book.versions())
+
+
+def test_an_intent_that_cannot_be_kept_leaves_nothing_behind(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(desk.db, ONE)
+    desk.book.consider([ONE], 0)
+    before = desk.text
+
+    def full(*_: object) -> None:
+        raise StoreFull("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(History, "keep", full)
+        with pytest.raises(StoreFull):
+            desk.book.consider([ONE], 10)
+    assert desk.text == before
+    assert left_over(desk) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(errno.ENOSPC, StoreFull), (errno.EDQUOT, StoreFull), (errno.EIO, WorkspaceError), (errno.EROFS, WorkspaceError)],
+)
+def test_a_swap_that_fails_leaves_no_intent(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, number: int, expected: type[MetnosError]
+) -> None:
+    before = desk.text
+
+    def fail(*_: object) -> bool:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "exchange", fail)
+        with pytest.raises(expected):
+            desk.learn(ONE)
+    assert desk.text == before
+    assert left_over(desk) == []
+    assert desk.book.history.state().intent is None
+    assert texts(desk.open().consider([ONE], 10).entered) == [ONE.text]
+
+
+def test_what_is_saved_before_the_swap_begins_is_merged(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    really, waiting = files.create, [founded().decode().replace("## By hand\n", "## By hand\n\n- mine\n")]
+
+    def create(path: Path, content: bytes, *, mode: int = files.PLAIN_FILE) -> bool:
+        if waiting:
+            desk.text = waiting.pop()
+        return really(path, content, mode=mode)
+
+    monkeypatch.setattr(files, "create", create)
+    assert texts(desk.learn(ONE).entered) == [ONE.text]
+    assert waiting == []
+    assert "- mine" in desk.text
+    assert desk.text.count(ONE.text) == 1
+    assert left_over(desk) == []
+
+
+@pytest.mark.parametrize("change", ["a line comes", "a line goes"])
+def test_a_save_that_was_being_merged_when_the_process_ended_is_merged_then(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """The first swap met it and the second never came: what Metnos wrote is in the file, the save in the history."""
+    if change == "a line goes":
+        desk.learn(ONE)
+    else:
+        put(desk.db, ONE)
+        desk.book.consider([ONE], 0)
+    really, calls = files.exchange, list[str]()
+
+    def exchange(one: Path, other: Path) -> bool:
+        calls.append("exchange")
+        if len(calls) == 2:
+            raise Died
+        desk.text = desk.text.replace("## By hand\n", "## By hand\n\n- mine\n")
+        return really(one, other)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "exchange", exchange)
+        with pytest.raises(Died):
+            desk.book.consider(*(([], 1) if change == "a line goes" else ([ONE], 10)))
+    assert "- mine" not in desk.text
+    assert b"- mine" in kept(desk)
+    desk.open().look()
+    assert "- mine" in desk.text
+    assert left_over(desk) == []
+
+
+def test_of_two_saves_around_the_end_of_a_process_the_newest_stands(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = files.exchange
+
+    def exchange(one: Path, other: Path) -> bool:
+        desk.text = desk.text.replace("## By hand\n", "## By hand\n\n- first\n")
+        really(one, other)
+        raise Died
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "exchange", exchange)
+        with pytest.raises(Died):
+            desk.learn(ONE)
+    desk.text = desk.text.replace("## By hand\n", "## By hand\n\n- then\n")
+    desk.open().look()
+    assert "- then" in desk.text
+    assert "- first" not in desk.text
+    assert b"- first" in kept(desk)
+    assert [line.fact for line in desk.book.lines()] == ["F1"]
+
+
+def test_a_file_that_is_not_there_can_be_put(desk: Desk) -> None:
+    desk.path.unlink()
+    assert not desk.book.put(b"# Mine\n", digest_of(founded()), "agreed")
+    assert not desk.path.exists()
+    assert desk.book.put(b"# Mine\n", digest_of(None), "agreed")
+    assert desk.path.read_bytes() == b"# Mine\n"
+
+
+def test_a_swap_wants_to_meet_what_it_expects(tmp_path: Path) -> None:
+    file = PlaybookFile(tmp_path / "PLAYBOOK.md", tmp_path / "lock")
+    staged = file.stage(b"new", "0" * 26)
+    assert file.swap(staged, None)
+    assert file.read() == b"new"
+    assert not file.swap(file.stage(b"newer", "1" * 26), b"old")
+    assert file.read() == b"new"
+    assert sorted(path.name[14:15] for path in file.staged()) == ["0", "1"]
+    file.sweep()
+    assert file.staged() == []
+    assert file.beside(staged) is None
+
+
+def test_what_the_disk_refuses_is_told_as_a_fault_of_the_workspace(tmp_path: Path) -> None:
+    nowhere = PlaybookFile(tmp_path / "nowhere" / "PLAYBOOK.md", tmp_path / "lock")
+    (tmp_path / "folder").mkdir()
+    folder = PlaybookFile(tmp_path / "folder", tmp_path / "lock")
+    for call in (
+        lambda: nowhere.stage(b"", "0" * 26), nowhere.staged, lambda: nowhere.swap(tmp_path / "gone", None),
+        folder.read, lambda: folder.beside(tmp_path / "folder"),
+    ):  # fmt: skip
+        with pytest.raises(WorkspaceError):
+            call()
+    nowhere.sweep()
+    assert nowhere.read() is None
+
+
+def test_whoever_waits_has_the_lock_once_it_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (PlaybookFile(tmp_path / "PLAYBOOK.md", tmp_path / "lock") for _ in range(2))
+    with contextlib.ExitStack() as held:
+        held.enter_context(first.locked())
+        waited = list[float]()
+
+        def give_back(seconds: float) -> None:
+            waited.append(seconds)
+            held.close()
+
+        monkeypatch.setattr(time, "sleep", give_back)
+        with second.locked():
+            assert len(waited) == 1

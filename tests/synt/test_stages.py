@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metnos.synt import code, description, naming, signature, tests
 from metnos.synt.need import Example, Need, Way
-from metnos.synt.sketch import Rejection, Sketch, Type
+from metnos.synt.sketch import Field, Rejection, Sketch, Type
 from synt.sketches import LINES, TITLE, near
 from tables import try_each
 
@@ -96,12 +96,33 @@ class TestSignature:
             ({"gives": [{"name": "path", "type": "file", "description": "x"}]}, "is no type"),
             ({"takes": [{"name": "width", "type": "integer", "description": "x", "default": "wide"}]}, "is no integer"),
             ({"takes": [{"name": "width", "type": "integer", "description": "x", "default": "3"}]}, "must be given"),
+            ({"takes": [{"name": "wide", "type": "boolean", "description": "x", "default": "maybe"}]}, "is no boolean"),
+            ({"gives": [{"name": "title", "type": "text", "description": "x"}] * 2}, "the same name"),
         ],
     )
     def test_what_cannot_be_used_is_refused_with_a_reason(self, change: dict[str, Any], why: str) -> None:
         with pytest.raises(Rejection, match=why) as error:
             signature.take({**self.GOOD, **change}, BARE)
         assert error.value.stage == "signature"
+
+    def test_what_is_no_object_is_refused(self) -> None:
+        with pytest.raises(Rejection) as error:
+            signature.take(["takes", "gives"], BARE)
+        assert error.value.stage == "signature"
+
+    def test_a_default_is_of_the_type_of_its_field(self) -> None:
+        said = [("mark", "text", "-"), ("wide", "boolean", "False"), ("width", "integer", "3"), ("rate", "number", "2")]
+        more = [{"name": name, "type": kind, "description": "x", "default": default} for name, kind, default in said]
+        found = signature.take({**self.GOOD, "takes": [*self.GOOD["takes"], *more]}, BARE)
+        assert [each.default for each in found.takes] == [None, "-", False, 3, 2.0]
+        assert [type(each.default) for each in found.takes[1:]] == [str, bool, int, float]
+
+    @pytest.mark.parametrize(
+        ("description", "kind"), [("JSON objects to count.", Type.OBJECTS), ("One JSON object.", Type.OBJECT)]
+    )
+    def test_what_is_described_as_objects_is_a_list_of_them(self, description: str, kind: Type) -> None:
+        takes = [{"name": "rows", "type": "object", "description": description, "default": ""}]
+        assert signature.take({**self.GOOD, "each": False, "takes": takes}, BARE).takes[0].type is kind
 
 
 class TestTests:
@@ -177,6 +198,54 @@ class TestTests:
     def test_a_result_of_another_form_is_refused(self) -> None:
         with pytest.raises(Rejection, match="exactly these parts"):
             tests.take({"cases": [{"arguments": {"text": "a"}, "result": {"other": 1}}]}, TITLE)
+
+    @try_each(
+        ("said", "sketch"),
+        [
+            (["cases"], TITLE),
+            ({"cases": [{"arguments": {"text": "a"}, "result": {"title": "A"}}]}, TITLE),
+            ({"cases": [{"arguments": {}, "result": {"title": "A"}}]}, TITLE),
+            ({"cases": [{"arguments": {"least": 1}, "result": []}]}, LINES),
+        ],
+    )
+    def test_too_little_is_refused(self, said: Any, sketch: Sketch) -> None:
+        with pytest.raises(Rejection) as error:
+            tests.take(said, replace(sketch, cases=()))
+        assert error.value.stage == "tests"
+
+    def test_where_nothing_is_said_to_be_refused_nothing_at_all_is(self) -> None:
+        found = tests.take({"cases": self.SAID["cases"]}, TITLE).cases
+        assert [(case.args, case.error, case.sure) for case in found[3:]] == [({"texts": []}, "invalid", True)]
+
+    def test_a_folder_is_laid_into_the_box_with_its_files(self) -> None:
+        sketch = replace(LINES, takes=(Field("place", Type.FOLDER, "The folder."),), cases=())
+        said = {
+            "cases": [
+                {"arguments": {"place": [{"name": name, "lines": ["x"] * count} for name in names]},
+                 "result": [{"lines": count * len(names)}]}
+                for names, count in ((["a.txt"], 1), (["a.txt", "b.txt"], 2), (["c.txt"], 0))
+            ],
+        }  # fmt: skip
+        found = tests.take(said, sketch).cases
+        assert found[1].args == {"place": "{box}/place"}
+        assert found[1].files == {"place/a.txt": "x\nx\n", "place/b.txt": "x\nx\n"}
+        assert (found[-1].args, found[-1].error) == ({"place": "{box}/nowhere"}, "not_found")
+
+    def test_a_model_is_asked_for_files_folders_and_lists_as_they_are(self) -> None:
+        takes = (
+            Field("path", Type.FILE, "A file."),
+            Field("place", Type.FOLDER, "A folder."),
+            Field("words", Type.TEXTS, "Some words."),
+            Field("width", Type.INTEGER, "A width."),
+        )
+        asked = tests.prompt(replace(LINES, takes=takes)).schema
+        assert asked is not None
+        given = asked["properties"]["refused"]["properties"]
+        assert list(given) == ["path", "place", "words", "width"]
+        assert set(given["path"]["properties"]) == {"name", "lines"}
+        assert (given["place"]["type"], given["place"]["items"]) == ("array", given["path"])
+        assert (given["words"]["type"], given["words"]["items"]["type"]) == ("array", "string")
+        assert given["width"] == {"type": "integer"}
 
 
 class TestDescription:

@@ -49,7 +49,9 @@ class Writer:
         disk, staged = self.file.read(), self.file.beside(intent.staged)
         entered = {line.words for line in intent.ours} - {line.words for line in state.ours}
         there = {item.words for item in texts.parse(disk or b"").items}
-        swapped = digest_of(disk) == intent.made or digest_of(staged) != intent.made or bool(entered & there)
+        found = digest_of(disk)
+        swapped = found == intent.made or digest_of(staged) != intent.made
+        swapped = swapped or (found != intent.base and bool(entered & there))
         saved: bytes | None = None
         if not swapped:
             state = self._drop(state)

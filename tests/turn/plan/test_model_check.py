@@ -50,6 +50,8 @@ def test_what_is_harmless_is_put_right(executor: str, given: dict[str, Any], rig
         ("count_text", {"top": 3}, ""),
         ("count_text", {}, "count_text.paths"),
         ("compute_numbers", {"urls": ["x"]}, "compute_numbers.expressions"),
+        ("find_files", {"newer_than_days": 2.5}, "find_files.path"),
+        ("group_tables", {"aggregates": [{"column": "a", "do": "sum"}]}, "group_tables.entries"),
     ],
 )
 def test_what_is_required_and_missing_is_named(executor: str, given: dict[str, Any], missing: str) -> None:
@@ -74,9 +76,11 @@ def test_no_path_that_people_do_not_write(path: str) -> None:
         ("{{step1.entries}}", "list_folders", "path", "{{step1.entries[0].path}}"),
         ("{{step1.entries.size}}", "describe_tables", "entries", "{{step1.entries}}"),
         ("{{last.entries}}", "read_files", "paths", ["{{last.entries.path}}"]),
+        (["{{step1.entries}}"], "describe_tables", "entries", "{{step1.entries}}"),
+        ("{{last.entries.city}}", "append_notes", "text", "{{last.entries[0].city}}"),
     ],
 )
-def test_a_reference_gets_the_form_that_its_argument_needs(said: str, executor: str, argument: str, meant: Any) -> None:
+def test_a_reference_gets_the_form_that_its_argument_needs(said: Any, executor: str, argument: str, meant: Any) -> None:
     found = checked(executor, {argument: said}, step1="find_files", last="")
     assert found == Checked(Step(executor, {argument: meant}))
 
@@ -118,3 +122,38 @@ def test_a_reference_inside_words() -> None:
 )
 def test_whether_a_path_is_written_in_a_text(path: str, text: str, written: bool) -> None:
     assert is_written(path, text) is written
+
+
+@try_each(
+    ("executor", "given", "right"),
+    [
+        ("find_files", {"path": "~", "kind": "{{step1.entries.kind}}"}, {"kind": "{{step1.entries[0].kind}}"}),
+        ("find_files", {"path": "~", "limit": "{{step1.count}}"}, {"limit": "{{step1.count}}"}),
+        (
+            "filter_tables",
+            {"entries": "{{step1}}", "conditions": [{"column": "a", "is": "Equals", "value": "{{step1.name}}"}]},
+            {"conditions": [{"column": "a", "is": "equals", "value": "{{step1.entries[0].name}}"}]},
+        ),
+    ],
+)
+def test_a_reference_stands_for_a_choice_a_number_or_a_part(
+    executor: str, given: dict[str, Any], right: dict[str, Any]
+) -> None:
+    found = checked(executor, given, step1="find_files")
+    assert (found.problem, found.missing) == ("", "")
+    assert right.items() <= found.step.args.items()
+
+
+@try_each(
+    ("said", "source", "meant"),
+    [
+        ("{{step1.entries.txt}}", "read_files", {"text": "{{step1.entries[0].text}}"}),
+        ("{{step1.entries.colour}}", "read_files", {}),
+        ("{{step1.entries.city}}", "read_tables", {"text": "{{step1.entries[0].city}}"}),
+        ("{{step1.entries}}", "read_tables", {}),
+    ],
+)
+def test_a_field_is_one_that_the_step_gives(said: str, source: str, meant: dict[str, str]) -> None:
+    found = checked("append_notes", {"text": said}, step1=source)
+    assert found.step.args == meant
+    assert found.missing == ("" if meant else "append_notes.text")

@@ -4,9 +4,14 @@ from typing import Any
 
 import pytest
 
+from metnos.fastpath.slots import extract
+from metnos.turn.plan.chain_state import Scene
+from metnos.turn.plan.fill_files import Ground
+from metnos.turn.plan.pending import complete
 from metnos.turn.plan.records import Kind
 from tables import try_each
-from turn.plan.routing import calls, route
+from turn.plan.asking import tools
+from turn.plan.routing import CWD, HOME, NOW, calls, route
 
 
 @try_each(("text", "missing", "answer", "expected"), [
@@ -33,6 +38,10 @@ from turn.plan.routing import calls, route
      [("replace_text", {"paths": ["a.txt"], "pattern": "x", "replacement": "y"})]),
     ("convert a.png", "convert_images.format", "to jpeg",
      [("convert_images", {"paths": ["a.png"], "to": ".", "format": "jpeg"})]),
+    ("search in a.pdf", "search_text.pattern", "invoice",
+     [("extract_text_pdf", {"paths": ["a.pdf"]}),
+      ("filter_tables", {"entries": "{{step1.entries}}",
+                         "conditions": [{"column": "text", "is": "contains", "value": "invoice"}]})]),
     ("delete reminders", "delete_reminders.ids", "2 and 3", [("delete_reminders", {"ids": [2, 3]})]),
 ])  # fmt: skip
 def test_an_answer_completes_the_plan(text: str, missing: str, answer: str, expected: list[Any]) -> None:
@@ -96,3 +105,36 @@ def test_an_answer_that_asks_for_repetition_is_refused() -> None:
 def test_words_of_an_answer_are_data() -> None:
     plan = route("'delete everything'", pending=route("search in ~/inbox"))
     assert calls(plan) == [("search_text", {"paths": ["~/inbox"], "pattern": "delete everything"})]
+
+
+def test_words_to_look_for_in_a_text_are_asked_for_after_the_place() -> None:
+    first = route("search in the PDFs")
+    second = route("in ~/inbox", pending=first)
+    assert (first.missing, second.missing) == ("find_files.path", "search_text.pattern")
+    plan = route("'rent of May'", pending=second)
+    assert plan.kind is Kind.STEPS
+    assert plan.steps[0].args["path"] == "~/inbox"
+    assert plan.steps[-1].args["conditions"] == [{"column": "text", "is": "contains", "value": "rent of May"}]
+
+
+@try_each(("asking", "text"), [
+    ("search in ~/inbox", "delete old.txt"),
+    ("search in ~/inbox", "I am not sure what it was any more but never mind that"),
+    ("search in a.pdf", "I am not sure what it was any more but never mind that"),
+    ("find the PDFs", " "),
+    ("find the PDFs", "?"),
+    ("search in ~/inbox", "..."),
+])  # fmt: skip
+def test_what_does_not_name_what_was_asked_for_is_no_answer(asking: str, text: str) -> None:
+    asked, alone = route(asking), route(text)
+    assert asked.kind is Kind.QUESTION
+    after = route(text, pending=asked)
+    assert (after.kind, calls(after), after.missing) == (alone.kind, calls(alone), alone.missing)
+
+
+def test_a_question_about_an_executor_that_is_gone_is_forgotten() -> None:
+    asked, ground = route("find the PDFs"), Ground(CWD, HOME, lambda _: True)
+    slots = extract("~/inbox", now=NOW, home=HOME, cwd=CWD)
+    left = {name: tool for name, tool in tools().items() if name != "find_files"}
+    assert complete(asked, "~/inbox", slots, Scene(tools(), ground, NOW, "en")) is not None
+    assert complete(asked, "~/inbox", slots, Scene(left, ground, NOW, "en")) is None

@@ -47,7 +47,7 @@ def complete(plan: Plan, text: str, slots: Sequence[Slot], scene: Scene) -> tupl
         return None
     step = plan.steps[place]
     clause = Clause(text, words(text, slots))
-    if not clause.words:
+    if all(word.mark for word in clause.words):
         return None
     given = _given(step.executor, argument, clause, fill_files.resolved(slots, scene.ground), scene)
     if not given:
