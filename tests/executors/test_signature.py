@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from executors.samples import sample_files
@@ -25,13 +25,18 @@ def test_what_was_signed_comes_back() -> None:
     assert SIGNED.code == FILES["executor.py"]
 
 
+HEX = RAW.index(b'"signature":"') + 13  # where the digits of the signature begin
+
+
 @given(st.integers(0, len(RAW) - 1), st.integers(1, 255))
+@example(next(at for at in range(HEX, len(RAW)) if RAW[at : at + 1].isalpha()), 0x20)
 def test_any_changed_byte_breaks_it(at: int, by: int) -> None:
     broken = RAW[:at] + bytes([RAW[at] ^ by]) + RAW[at + 1 :]
     assert isinstance(signature.read(broken, SIGNER.public), Problem)
 
 
 @given(st.integers(0, len(RAW)), st.binary(min_size=1, max_size=3))
+@example(HEX, b" ")
 def test_any_added_byte_breaks_it(at: int, extra: bytes) -> None:
     assert isinstance(signature.read(RAW[:at] + extra + RAW[at:], SIGNER.public), Problem)
 

@@ -39,12 +39,18 @@ class Signer:
 def verify(public: str, purpose: str, message: bytes, signature: str) -> bool:
     """Whether ``signature`` was made for this purpose and message by the owner of ``public``. Never raises."""
     try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(
-            bytes.fromhex(signature), _bound(purpose, message)
-        )
+        Ed25519PublicKey.from_public_bytes(_from_hex(public)).verify(_from_hex(signature), _bound(purpose, message))
     except (InvalidSignature, ValueError, TypeError):
         return False
     return True
+
+
+def _from_hex(text: str) -> bytes:
+    """What the text spells, if it is spelled in the one way in which we write it."""
+    found = bytes.fromhex(text)
+    if found.hex() != text:
+        raise ValueError(f"{text!r} has capitals or spaces")
+    return found
 
 
 def make_keys(secret_path: Path, public_path: Path) -> bool:
