@@ -1,4 +1,4 @@
-"""Fails when a file is longer than 400 lines or a function longer than 60.
+"""Fails when a file is longer than 600 lines or a function longer than 60.
 
 Exceptions stand in ``tools/sizes.toml`` with the length they may have. The list may only shrink: an exception that is
 no longer needed, or that allows more than is used, fails too.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "tests", "bench", "tools")
-FILE_LIMIT = 400
+FILE_LIMIT = 600
 FUNCTION_LIMIT = 60
 
 
