@@ -121,7 +121,7 @@ def test_every_endpoint_answers_as_it_is_described(page: Client, repeat: Repeat)
     for operation in operations:
         if not streams(operation):
             try:
-                tried(operation, known, len(repeat("requests to an endpoint", suite=4, soak=30)))
+                tried(operation, known, len(repeat("requests to an endpoint", suite=2, soak=30)))
             except BaseException as error:  # all of them are told at once
                 wrong.append(f"{operation.label}: {''.join(traceback.format_exception(error))[-4000:]}")
     assert not wrong, "\n\n".join(wrong)
