@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cli import warm
 from copying import copy_folder
 from metnos.cli import main
+from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
+from metnos.grimoire.medium import MIGRATIONS, Medium
+from metnos.store.db import Database
 from support import Ran, Say
 
 
@@ -26,6 +30,17 @@ def root(_template: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     copy_folder(_template.root, home / ".local/share/metnos")
     monkeypatch.chdir(home)
     return home / ".local/share/metnos"
+
+
+@pytest.fixture
+def medium(
+    tmp_path: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Medium]:
+    """The turns that the commands of a test's module read: those which it imports as ``commands``."""
+    made = Medium(Database(tmp_path / "medium.db", MIGRATIONS, clock=clock), clock)
+    monkeypatch.setattr(request.module.commands, "open_app", lambda _: SimpleNamespace(medium=made))
+    yield made
+    made.db.close()
 
 
 @pytest.fixture

@@ -1,36 +1,22 @@
 """``metnos context show``: what a language model was sent, to the letter, and nothing that a terminal obeys."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from types import SimpleNamespace
 
-import pytest
 from click.testing import CliRunner, Result
 
 from grimoire.traces import trace
 from metnos.cli import Choice
 from metnos.cli import context as commands
 from metnos.context.assemble import Entry, Record
-from metnos.core.clock import MovableClock
 from metnos.core.errors import UsageError
-from metnos.grimoire.medium import MIGRATIONS, Medium
+from metnos.grimoire.medium import Medium
 from metnos.grimoire.trace import Context
-from metnos.store.db import Database
 
 RECORD = Record("plan", "explore", 4096, 512, 321, 0.5, "", (Entry("request", 40, 60, 40, False, ()),))
 SENT = (
     Context("plan", "You plan steps.", "move the PDFs \x1b[31m", RECORD.as_dict()),
     Context("repair", "You mend plans.", "it lacks a path", RECORD.as_dict()),
 )
-
-
-@pytest.fixture
-def medium(tmp_path: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Medium]:
-    made = Medium(Database(tmp_path / "medium.db", MIGRATIONS, clock=clock), clock)
-    monkeypatch.setattr(commands, "open_app", lambda _: SimpleNamespace(medium=made))
-    yield made
-    made.db.close()
 
 
 def show(*line: str) -> Result:

@@ -1,9 +1,6 @@
 """``metnos why``: readable, complete, and inert."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
@@ -12,19 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from grimoire.traces import step, trace, traces
 from metnos.cli import Choice
 from metnos.cli import why as commands
-from metnos.core.clock import MovableClock
 from metnos.core.errors import TurnError
-from metnos.grimoire.medium import MIGRATIONS, Medium
+from metnos.grimoire.medium import Medium
 from metnos.grimoire.trace import ModelCall, State, Trace
-from metnos.store.db import Database
-
-
-@pytest.fixture
-def medium(tmp_path: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Medium]:
-    made = Medium(Database(tmp_path / "medium.db", MIGRATIONS, clock=clock), clock)
-    monkeypatch.setattr(commands, "open_app", lambda _: SimpleNamespace(medium=made))
-    yield made
-    made.db.close()
 
 
 def why(*line: str) -> Result:

@@ -52,14 +52,19 @@ def test_a_rename_that_must_not_replace(tmp_path: Path, renaming: Callable[[int,
     assert (tmp_path / "taken").read_text() == "y"
 
 
-def test_a_file_system_without_the_call_still_does_not_replace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_RENAME_NOREPLACE", 1 << 20)  # a flag that the kernel refuses
-    (tmp_path / "a").write_text("x")
-    (tmp_path / "b").write_text("y")
-    with files.folder(tmp_path) as at:
+def rename_to_b_and_c(folder: Path) -> None:
+    """The name ``b`` is taken, so that ``a`` cannot have it; ``c`` is free."""
+    (folder / "a").write_text("x")
+    (folder / "b").write_text("y")
+    with files.folder(folder) as at:
         with pytest.raises(FileExistsError):
             files.rename(at, "a", at, "b", replace=False)
         files.rename(at, "a", at, "c", replace=False)
+
+
+def test_a_file_system_without_the_call_still_does_not_replace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_RENAME_NOREPLACE", 1 << 20)  # a flag that the kernel refuses
+    rename_to_b_and_c(tmp_path)
     assert (tmp_path / "c").read_text() == "x"
 
 
@@ -167,12 +172,8 @@ def test_a_file_that_may_not_be_moved_stays_as_it_is(tmp_path: Path) -> None:
 
 def test_a_library_without_the_call_still_does_not_replace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_LIBC", SimpleNamespace(syscall=files._LIBC.syscall))
-    (tmp_path / "a").write_text("x")
-    (tmp_path / "b").write_text("y")
+    rename_to_b_and_c(tmp_path)
     with files.folder(tmp_path) as at:
-        with pytest.raises(FileExistsError):
-            files.rename(at, "a", at, "b", replace=False)
-        files.rename(at, "a", at, "c", replace=False)
         with pytest.raises(ExecutorFailed) as caught:
             files.swap_in(at, "c", at, "b", ino=1)
         files.swap_in(at, "c", at, "b", ino=(tmp_path / "b").stat().st_ino)

@@ -46,7 +46,7 @@ def verify(public: str, purpose: str, message: bytes, signature: str) -> bool:
 
 
 def _from_hex(text: str) -> bytes:
-    """What the text spells, if it is spelled in the one way in which we write it."""
+    """The bytes of hexadecimal text. Raises ``ValueError`` unless it is in small letters and without spaces."""
     found = bytes.fromhex(text)
     if found.hex() != text:
         raise ValueError(f"{text!r} has capitals or spaces")

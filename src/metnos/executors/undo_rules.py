@@ -83,7 +83,7 @@ def piles(rows: Sequence[ActionRow], effects: Sequence[Effect]) -> Piles:
 def state_of(rows: Sequence[ActionRow], sorted_: Piles) -> State:
     """How an action stands, as far as the journal knows."""
     if rows and rows[-1].inverse and rows[-1].state == CLOSED:
-        return State.UNDONE  # what is in force still needed no undoing: a folder that is gone, or in use by now
+        return State.UNDONE  # effects that are left needed no undoing: a folder that is gone, or not empty any more
     if sorted_.in_force and sorted_.taken_back:
         return State.INTERRUPTED
     if sorted_.taken_back:

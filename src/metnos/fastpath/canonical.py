@@ -27,7 +27,7 @@ _DROPPED = frozenset(
         " la gli le un uno una i l my our mio mia miei mie me us mi ci s"
     )
 )
-_GREETINGS = frozenset(listed("hey hi hello ciao salve ehi"))  # said first; anywhere else they are what is spoken of
+_GREETINGS = frozenset(listed("hey hi hello ciao salve ehi"))  # dropped only at the beginning: *a file called hello*
 _LEMMAS = {
     "are": "be", "is": "be", "was": "be", "were": "be", "been": "be", "am": "be", "has": "have", "had": "have",
     "did": "do", "does": "do", "done": "do", "gave": "give", "given": "give", "took": "take", "taken": "take",

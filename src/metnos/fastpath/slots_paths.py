@@ -126,7 +126,7 @@ def extension(value: str) -> str:
 
 
 def is_text(name: str) -> bool:
-    """Whether a file of this name is one of text although nothing in it ends so, as ``.bashrc``."""
+    """Whether this is the name of a text file that has no extension, such as ``Makefile`` or ``.bashrc``."""
     return name in _TEXTS or _DOT_TEXTS.fullmatch(name) is not None
 
 

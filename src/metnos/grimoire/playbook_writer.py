@@ -49,9 +49,9 @@ class Writer:
         disk, staged = self.file.read(), self.file.beside(intent.staged)
         entered = {line.words for line in intent.ours} - {line.words for line in state.ours}
         there = {item.words for item in texts.parse(disk or b"").items}
-        found = digest_of(disk)
-        swapped = found == intent.made or digest_of(staged) != intent.made
-        swapped = swapped or (found != intent.base and bool(entered & there))
+        # Lines that entered show a swap only where the file has changed: an earlier swap may have brought them.
+        edited = digest_of(disk) != intent.base and bool(entered & there)
+        swapped = digest_of(disk) == intent.made or digest_of(staged) != intent.made or edited
         saved: bytes | None = None
         if not swapped:
             state = self._drop(state)

@@ -137,7 +137,7 @@ class Pool:
         return self._announce(Zygote(self._bwrap, warm=warm, timeout_s=self._timeout_s, without=self._without))
 
     def _announce(self, zygote: Zygote) -> Zygote:
-        """Tell that it started; where that raises, it is ended."""
+        """Tell `on_start` of a new sandbox; if that raises, end the sandbox."""
         try:
             self.on_start(zygote.pid)
         except BaseException:

@@ -1,8 +1,8 @@
 // A question before something is done, in the chat: what exactly would happen, how it is taken back, which rule asks.
 // Rules: nothing is a yes but a yes. The focus goes to the question and never to its answer, so that a key that was
 // meant for something else approves nothing. The keys y and n work only while the focus is in the question, and only
-// when no key was pressed for one second: somebody who is still typing has not read it. An act that cannot be undone
-// asks twice, and the second yes needs a tick first, so that pressing twice by mistake is not enough.
+// after one second without any key, because a person who is still typing has not read the question. An act that cannot
+// be undone asks twice, and the second yes needs a tick first, so that pressing twice by mistake is not enough.
 
 import { complain, lasted, make, post } from "./metnos.js";
 
