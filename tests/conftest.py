@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings as hypothesis_settings
 
 import processes
 from cli import warm
@@ -27,13 +26,9 @@ from metnos.synt import mutants
 from sandboxes import LentPool
 from support import START
 
-# No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time,
-# so that nothing fails by luck; new ones are tried by `make soak`.
-hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, max_examples=20)
-hypothesis_settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
-hypothesis_settings.register_profile("soak", deadline=None, max_examples=1000)
+pytest_plugins = ["suite", "workers"]
 
-pytest_plugins = ["suite"]
+_templates: list[Workspace] = []  # what was made before the workers began
 
 
 class _Unsynced(sqlite3.Connection):
@@ -107,9 +102,7 @@ def _alone(
     """
     _apps.clear()  # those of a module or a session are closed by whoever opened them
     before = processes.children()
-    for name in list(os.environ):
-        if name.startswith(("METNOS_", "XDG_")):
-            monkeypatch.delenv(name)
+    _forget_settings(monkeypatch)
     home = _no_home
     if "tmp_path" in request.fixturenames:
         home = request.getfixturevalue("tmp_path") / "home"
@@ -153,9 +146,20 @@ def workspace(_founded: Workspace, blank: Workspace) -> Workspace:
 @pytest.fixture(scope="session")
 def _template(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A workspace with every built-in executor, every database, and what they say of themselves embedded, made once."""
-    made = Workspace(tmp_path_factory.mktemp("template") / "workspace")
+    return _templates[0] if _templates else _make_template(tmp_path_factory.mktemp("template"))
+
+
+def pytest_workers_begin(session: pytest.Session, folder: Path) -> None:
+    """One template for all workers, which have the embedder loaded by that as well."""
+    if any("_template" in getattr(item, "fixturenames", ()) for item in session.items):
+        _templates.append(_make_template(folder / "template"))
+
+
+def _make_template(folder: Path) -> Workspace:
+    made = Workspace(folder / "workspace")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(made.root.parent))
+        _forget_settings(patch)
+        patch.setenv("HOME", str(folder))
         app.found(made, MovableClock(START))
         first = app.App.open(made, MovableClock(START))
         assert first.turns
@@ -163,6 +167,13 @@ def _template(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         first.close()
     keep_folder(made.root)
     return made
+
+
+def _forget_settings(patch: pytest.MonkeyPatch) -> None:
+    """No setting of whoever runs the tests may reach them."""
+    for name in list(os.environ):
+        if name.startswith(("METNOS_", "XDG_")):
+            patch.delenv(name)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import gc
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -12,6 +13,12 @@ import processes
 
 SLOWEST = 10
 WHOLE = {"_template", "loaded_program", "browser"}  # a workspace with every built-in, the program, a real browser
+
+# No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time,
+# so that nothing fails by luck; new ones are tried by `make soak`.
+hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, max_examples=20)
+hypothesis_settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
+hypothesis_settings.register_profile("soak", deadline=None, max_examples=1000)
 
 _repeated: Counter[str] = Counter()
 _left: list[str] = []  # processes that had to be killed when a worker ended
@@ -27,9 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     profile = next((each for each in ("soak", "quick") if config.getoption(f"--{each}")), "suite")
     hypothesis_settings.load_profile(profile)
+    gc.disable()  # until everything is collected, which leaves no garbage
     processes.reset_signals()
     processes.adopt()
-    if config.getoption("--results") and not hasattr(config, "workerinput"):
+    if config.getoption("--results"):
         config.pluginmanager.register(_Record(config.getoption("--results")), "record of a run")
 
 
@@ -46,6 +54,7 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what stays until the end: all tests, and all that they import."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 20)  # tests make little that is left, and each look at it takes long
 
 
@@ -68,23 +77,23 @@ def repeat(request: pytest.FixtureRequest) -> Repeat:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Nothing that tests started is left. A worker tells the one that reports, and that one fails."""
-    told = getattr(session.config, "workeroutput", None)
-    if told is None and session.config.pluginmanager.hasplugin("dsession"):
-        pass  # its children are the workers, which have looked after themselves
-    elif left := [each for each in processes.end_new({}, shared=True) if "resource_tracker" not in each]:
-        _left.extend(left)
-    if told is not None:
-        told |= {"repeated": dict(_repeated), "left": _left}
-    elif _left and not session.exitstatus:
+    """Nothing that tests started is left, or the run fails."""
+    hear_of_worker(end_worker())
+    if _left and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: object, error: object) -> None:
-    told = getattr(node, "workeroutput", {})
-    _repeated.update(told.get("repeated", {}))
-    _left.extend(told.get("left", []))
+def end_worker() -> dict[str, Any]:
+    """End what tests of this process started and left; what there is to tell of them."""
+    left = [each for each in processes.end_new({}, shared=True) if "resource_tracker" not in each]
+    told = {"repeated": dict(_repeated), "left": left}
+    _repeated.clear()
+    return told
+
+
+def hear_of_worker(told: dict[str, Any]) -> None:
+    _repeated.update(told["repeated"])
+    _left.extend(told["left"])
 
 
 @pytest.hookimpl(trylast=True)

@@ -74,7 +74,7 @@ def test_what_hangs_where_no_signal_is_heard_is_ended(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("import ctypes\n\ndef test_hangs():\n    ctypes.PyDLL(None).sleep(600)\n")
     line = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path), "-o", "faulthandler_timeout=1", "-q"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *line, "-p", "no:cacheprovider", "-p", "no:xdist", "test_it.py"],
+        [sys.executable, "-m", "pytest", *line, "-p", "no:cacheprovider", "test_it.py"],
         cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 1

@@ -16,6 +16,7 @@ from metnos.core.clock import MovableClock
 from metnos.grimoire.trace import State
 from metnos.turn.events import Answer, Started, StepDone, Text, Wanted
 from metnos.turn.request import Request
+from tables import try_each
 
 HURRY = Patience(grace_s=0.1, cancel_s=5, job_s=20)
 
@@ -93,7 +94,7 @@ def test_nobody_answers_the_question_of_another_client(daemon: Running) -> None:
         assert exchange(mine, wire.pack({"answer": "no", "question": second["question"]}))["text"] == "no no"
 
 
-@pytest.mark.parametrize("answer", [None, True, 1, "YES", "yes ", "", ["yes"], {"yes": 1}])
+@try_each("answer", [None, True, 1, "YES", "yes ", "", ["yes"], {"yes": 1}])
 def test_what_is_nearly_a_yes_is_none(daemon: Running, answer: object) -> None:
     with raw(daemon.workspace) as file:
         first = exchange(file, wire.pack(wire.request("ask", text="twice", cwd="/")))

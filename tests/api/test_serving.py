@@ -18,6 +18,7 @@ from metnos.law.principal import at_terminal
 from metnos.night.notices import News
 from metnos.turn.events import Answer, Answered, Started, Text, Wanted
 from metnos.turn.request import Request
+from tables import try_each
 
 
 def wanted(number: int = 1) -> Wanted:
@@ -224,7 +225,7 @@ def test_notices_until_they_are_seen(daemon: Running) -> None:
     assert [each["text"] for each in daemon.client.notices()] == ["broken"]
 
 
-@pytest.mark.parametrize(
+@try_each(
     "line",
     [b"\n", b"garbage\n", b"\xff\xfe\n", b"[" * 50_000 + b"\n", b"[]\n", b"{}\n", b'{"v":2,"op":"ping"}\n',
      b'{"v":1}\n', b'{"v":1,"op":"dance"}\n', b'{"v":1,"op":["ask"]}\n', b'{"v":1,"op":"ask"}\n',

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from fastpath.reading import slots, told
 from metnos.core.canon import canonical_json
 from metnos.fastpath.slots import Kind, Slot, amount, without
+from suite import Repeat
 from tables import try_each
 
 REQUESTS = [
@@ -99,6 +100,7 @@ def test_slots_are_where_they_say_and_never_overlap(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.repeated
 @pytest.mark.parametrize(
     "piece",
     [
@@ -110,8 +112,9 @@ def test_slots_are_where_they_say_and_never_overlap(text: str) -> None:
         "mezz'", "un'", "ventuno", "most recent ", "a:", ".a", "..", "~", "~a",
     ],
 )  # fmt: skip
-def test_a_long_text_is_read_to_its_end(piece: str) -> None:
-    text = (piece * 20_000)[:20_000]
+def test_a_long_text_is_read_to_its_end(piece: str, repeat: Repeat) -> None:
+    length = len(repeat("characters of a long text", suite=5_000, soak=20_000))
+    text = (piece * length)[:length]
     found = slots(text)
     assert all(slot.text == text[slot.start : slot.end] for slot in found)
 

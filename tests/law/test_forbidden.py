@@ -1,5 +1,6 @@
 import os
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,7 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize("path", OUT_OF_BOUNDS)
-@pytest.mark.parametrize("access", Access)
+@try_each(("path", "access"), product(OUT_OF_BOUNDS, Access))
 def test_out_of_bounds_for_reading_and_for_writing(path: str, access: Access) -> None:
     with pytest.raises(ForbiddenPath) as caught:
         refuse_forbidden(Path(path), access)

@@ -18,6 +18,9 @@ from metnos.synt.gates import Tools, examine, formatted
 from synt.specimens import CODE, TESTS, builtin, changed, draft, refused
 
 SAMPLE = ("compute_dates", "delete_reminders", "get_pages", "list_disks", "make_folders", "sort_tables")
+MANY = [
+    pytest.param(name, marks=() if name in SAMPLE or at % 4 == 0 else pytest.mark.soak) for at, name in enumerate(NAMES)
+]
 READING = (
     *("contract", "form", "lint", "static gate", "capabilities used", "capabilities declared"),
     *("description: schemas", "description: words", "candour", "tests", "likeness"),
@@ -204,7 +207,7 @@ class TestFormatting:
 
 class TestBuiltins:
     @pytest.mark.slow
-    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("name", MANY)
     def test_resubmitted_pass_every_gate_that_reads_but_likeness(
         self, name: str, tools: Tools, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from metnos.web import site
 from metnos.web.pages import fastpaths, memory, mnestome
+from tables import try_each
 from web.knowing import MNEST, Knowing
 from web.standin import EVIL, signed_in
 from web.test_site import Looked, looked
@@ -35,7 +36,7 @@ def page(api: Knowing) -> TestClient:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", PAGES)
+@try_each("path", PAGES)
 def test_a_page_holds_nothing_that_runs_or_comes_from_elsewhere(page: TestClient, path: str) -> None:
     answer = page.get(path)
     assert answer.status_code == 200
@@ -46,7 +47,7 @@ def test_a_page_holds_nothing_that_runs_or_comes_from_elsewhere(page: TestClient
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", EVILS)
+@try_each("path", EVILS)
 def test_what_comes_from_outside_is_shown_as_it_was_written(page: TestClient, path: str) -> None:
     texts: list[str] = []
     reader = Looked()

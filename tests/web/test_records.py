@@ -5,6 +5,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
+from tables import try_each
 from web.recorded import EXECUTORS, RECORDED, WHOLE, Records, built
 from web.standin import EVIL
 from web.test_site import Looked, looked
@@ -44,7 +45,7 @@ def shown(html: str) -> str:
     return " ".join(" ".join(texts).split())
 
 
-@pytest.mark.parametrize("path", PAGES)
+@try_each("path", PAGES)
 def test_a_page_holds_nothing_that_runs_or_comes_from_elsewhere(page: TestClient, path: str) -> None:
     answer = page.get(path)
     assert answer.status_code == 200
@@ -54,7 +55,7 @@ def test_a_page_holds_nothing_that_runs_or_comes_from_elsewhere(page: TestClient
     assert "<script>alert" not in answer.text
 
 
-@pytest.mark.parametrize(
+@try_each(
     "path",
     ["/executors", "/executors/count_words", "/arena", "/arena?goal=move+files", "/night", "/audit", "/settings",
      "/settings/models", "/settings/devices", "/settings/grants", "/doctor?now=1"],

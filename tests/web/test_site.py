@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from metnos.core.content_policy import digest
 from metnos.web.assets import FOLDER
+from tables import try_each
 from web.standin import ANSWERS, EVIL, ITEMS, Api
 
 PAGES = ("/", "/?c=01TURN", "/turns", "/turns/01TURN", "/turns/01TURN/panel", "/inbox", "/inbox?all=1", "/undo",
@@ -58,7 +59,7 @@ def looked(html: str) -> Looked:
     return found
 
 
-@pytest.mark.parametrize("path", PAGES)
+@try_each("path", PAGES)
 def test_a_page_holds_nothing_that_runs_or_comes_from_elsewhere(page: TestClient, path: str) -> None:
     answer = page.get(path)
     found = looked(answer.text)
@@ -75,7 +76,7 @@ def test_a_page_holds_nothing_that_runs_or_comes_from_elsewhere(page: TestClient
     assert "49" not in re.findall(r"onerror=alert\(1\)&gt;(\S{2})", answer.text)
 
 
-@pytest.mark.parametrize("path", ["/?c=01TURN", "/turns/01TURN", "/inbox/act", "/inbox/born", "/undo", "/inbox/none"])
+@try_each("path", ["/?c=01TURN", "/turns/01TURN", "/inbox/act", "/inbox/born", "/undo", "/inbox/none"])
 def test_what_comes_from_outside_is_shown_as_it_was_written(page: TestClient, path: str) -> None:
     texts: list[str] = []
     reader = Looked()

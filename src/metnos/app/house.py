@@ -128,7 +128,7 @@ class App:
         db = self._database(self.workspace.mnest_db, tables.of_mnestome(), Durability.NORMAL)
         seat, settings = self.seat, self.settings.executors
         catalog = Catalog(self.workspace, db, self.audit, seat.signer, self.clock, settings, self._consent)
-        if not index.all_current(db):
+        if not index.names(db):
             catalog.rebuild()  # the index was lost, or there never was one
             learning.offer_again(self)
         return catalog, builtins.install(catalog)

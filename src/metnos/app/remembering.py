@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from metnos.app import dating, profiles, sight, weighing
 from metnos.app.paths import NOT_LEARNT
 from metnos.core import files
-from metnos.core.errors import ModelError, StoreError
+from metnos.core.errors import ModelError, NotTrusted, StoreError
 from metnos.executors.manifest import Reversal
 from metnos.grimoire import appraisal, capture
 from metnos.grimoire.appraisal import Outcome
@@ -163,12 +163,11 @@ class Grimoire(Mind):
         return before if capture.answers(trace, before) else None
 
     def _is_irreversible(self, executor: str) -> bool:
-        return executor in self._irreversible
-
-    @cached_property
-    def _irreversible(self) -> frozenset[str]:
-        usable = self.app.catalog.usable()
-        return frozenset(each.name for each in usable if each.manifest.reversal is Reversal.IRREVERSIBLE)
+        try:
+            found = self.app.catalog.look(executor).executor
+        except NotTrusted:  # it is gone
+            return False
+        return found is not None and found.manifest.reversal is Reversal.IRREVERSIBLE
 
     def outcome(self, source: str) -> Outcome:
         """What came after a turn: the owner's word, whether it was taken back, how often it was asked for again."""

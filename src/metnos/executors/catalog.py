@@ -83,7 +83,7 @@ class Catalog(Registrar):
 
     def names(self) -> list[str]:
         """Every name in the folder or in the index."""
-        return sorted({*folder.names(self._executors), *(entry.name for entry in index.all_current(self._db))})
+        return sorted({*folder.names(self._executors), *index.names(self._db)})
 
     def rows(self) -> list[Look]:
         """A look at every executor, by name."""

@@ -76,6 +76,11 @@ def all_current(store: Store) -> list[Entry]:
     return [_entry(row[:-1]) for row in store.query(f"{_IN_FORCE} ORDER BY name")]
 
 
+def names(store: Store) -> list[str]:
+    """Every name that the index knows."""
+    return [str(name) for (name,) in store.query("SELECT DISTINCT name FROM executors ORDER BY name")]
+
+
 def versions(store: Store, name: str) -> list[Entry]:
     """Every version that was ever signed under this name, the newest first."""
     return [_entry(row) for row in store.query(_OF_NAME, (name,))]

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 
 from metnos.core.canon import Json, canonical_json, sha256_hex
@@ -97,6 +98,7 @@ def read(path: Path) -> Constitution:
     return Constitution(laws, sha256_hex(content), sha256_hex(canonical_json(as_data)))
 
 
+@lru_cache(maxsize=8)
 def parse(text: str) -> tuple[Law, ...]:
     """The four Laws in ``text``, which must read to a program exactly as it reads to a person."""
     body = _plain(text.removeprefix("\ufeff").replace("\r\n", "\n"))

@@ -6,6 +6,7 @@ nothing is guessed. A file is data: nothing in it is run.
 """
 
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,13 +40,12 @@ def read(path: Path, model: type[T]) -> T:
     try:
         if path.stat().st_size > LARGEST:
             raise SettingsError(f"{path} is larger than {LARGEST // 1024} KB", fix="Shorten it.")
-        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        table: T = _parse(path.read_text(encoding="utf-8"), model)
+        return table
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}", fix="Mend that line.") from error
-    try:
-        return model.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
@@ -54,3 +54,10 @@ def read(path: Path, model: type[T]) -> T:
             f"{path}: `{place}` does not fit: {found[0].lower()}{found[1:]}",
             fix="docs/profiles.md says what may stand there.",
         ) from error
+
+
+@lru_cache(maxsize=32)
+def _parse(text: str, model: type[T]) -> T:
+    """Every turn asks for the same few files again, and reading TOML takes longer than most of what it does."""
+    data: dict[str, Any] = tomllib.loads(text)
+    return model.model_validate(data)

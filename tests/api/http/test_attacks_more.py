@@ -15,6 +15,7 @@ from metnos.api.http.guard import Limits
 from metnos.api.http.rate import Rate
 from metnos.core.clock import MovableClock
 from metnos.law.principal import Autonomy, Channel, at_terminal
+from tables import try_each
 
 
 def mine(client: Client) -> str:
@@ -193,7 +194,7 @@ def test_who_acts_with_a_yes_does_not_take_the_fences_down(page: Client) -> None
         assert page.post("/api/settings", name=name, value=value)["value"] == value
 
 
-@pytest.mark.parametrize(
+@try_each(
     "name", ["executors.writes", "executors.write_mb", "executors.births", "executors.active", "disk.need_free_mb",
              "disk.warn_free_mb", "synt.tokens", "synt.usd", "models.turn_tokens", "models.turn_usd"],
 )  # fmt: skip

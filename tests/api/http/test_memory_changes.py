@@ -13,6 +13,7 @@ from app.test_keeping import holding
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.turn.request import LONGEST
+from tables import try_each
 
 WORD = "xylophone"
 
@@ -111,7 +112,7 @@ def test_only_the_owner_changes_anything(page: Client, path: str, body: dict[str
     assert page.get("/api/memory/episodes") == before
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("path", "body", "status"),
     [
         ("add", {"text": ""}, 422),

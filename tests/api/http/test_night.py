@@ -14,6 +14,7 @@ from metnos.cli import jobs as at_terminal
 from metnos.night.jobs import Done, Job, Watcher
 from metnos.night.notices import News, Notices
 from metnos.night.records import Runs
+from tables import try_each
 
 
 class Slow:
@@ -120,7 +121,7 @@ def test_only_the_owner_begins_ends_and_dismisses(page: Client) -> None:
         assert other.get("/api/night")["runs"] == []
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("path", "body", "status"),
     [
         ("night/nothing/run", {}, 404),

@@ -9,6 +9,7 @@ from api.http.served import Client
 from api.http.typed import typed
 from metnos.cli import config as at_terminal
 from metnos.law import audit_log
+from tables import try_each
 
 SECRET = "sk-do-not-show"
 
@@ -71,7 +72,7 @@ def test_where_a_key_lies_is_told_by_its_kind_only(page: Client) -> None:
     assert named(page, "telegram.token")["value"] == "env:…"
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("name", "value"),
     [
         ("sandbox.bwrap", "/tmp/evil"),
@@ -118,7 +119,7 @@ def test_only_the_owner_changes_anything(page: Client) -> None:
         assert other.get("/api/settings")["settings"]
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("body", "status"),
     [
         ({"name": "turn.stepz", "value": 7}, 404),
