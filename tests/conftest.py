@@ -6,9 +6,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,6 +20,7 @@ from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.executors import perform
 from metnos.law import founding
+from metnos.store import db
 from metnos.synt import mutants
 from sandboxes import LentPool
 from support import START
@@ -31,23 +30,20 @@ pytest_plugins = ["suite", "workers"]
 _templates: list[Workspace] = []  # what was made before the workers began
 
 
-class _Unsynced(sqlite3.Connection):
-    """A connection that leaves it to the system when its writes reach the disk."""
-
-    def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
-        if sql.startswith("PRAGMA synchronous="):
-            return super().execute("PRAGMA synchronous=OFF")
-        if sql == "PRAGMA journal_mode=WAL":
-            super().execute("PRAGMA synchronous=OFF")
-        return super().execute(sql, *values)
-
-
 @pytest.fixture(autouse=True, scope="session")
 def _unsynced() -> Iterator[None]:
     """Nothing waits for the disk, which was most of the time: only a power cut could tell, and no test makes one."""
+    really = db.pragma
+
+    def pragma(connection: sqlite3.Connection, name: str, value: str) -> None:
+        if name in ("journal_mode", "synchronous"):
+            really(connection, "synchronous", "OFF")
+        if name != "synchronous":
+            really(connection, name, value)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=_Unsynced))
+        patch.setattr(db, "pragma", pragma)
         yield
 
 

@@ -37,7 +37,7 @@ LINT: list[Command] = [
     ("sizes", [sys.executable, "tools/sizes.py"]),
 ]
 ONE_BY_ONE = [str(BIN / "mypy")]  # for when the workers of mypy do not start, as on a machine that is busy
-WORKERS = min(os.cpu_count() or 2, 4) + 1  # one more than can work: many tests wait for a process
+WORKERS = min(os.cpu_count() or 2, 4) + 2  # more than can work at once: many tests wait for a process
 PYTEST = [sys.executable, "-m", "pytest", "--workers", str(WORKERS)]
 # Each of these opens a whole Metnos in nearly every test; reading them alone takes a third of the time to begin.
 WHOLE = [f"--ignore=tests/{each}" for each in ("api", "cli", "escape", "examples", "story", "web/browser")]

@@ -9,7 +9,8 @@ from app.turned import close, pdfs
 from metnos.app import App, explaining, learning
 from metnos.fastpath.records import State
 from metnos.law.principal import Autonomy, Channel, Principal
-from turn.fasting import events, fill, make_sure, path_of, practise, there
+from metnos.turn.shortcut import Shortcuts
+from turn.fasting import IS_CHECKED, events, fill, make_sure, path_of, practise, there
 from turn.scripted import reopened
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
@@ -42,6 +43,16 @@ def test_explaining_does_nothing(app: App, home: Path) -> None:
     assert (told["said"], told["found"][0]["said"]) == ("delete the pdfs in a folder",) * 2
     assert explaining.explain(app, "sing a song", OWNER, home)["found"] == []
     assert (there(home), len(app.medium.newest(100))) == (before, turns)
+
+
+def test_what_is_explained_does_not_depend_on_which_turns_are_checked(
+    app: App, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    practise(app, "find the PDFs in {}")
+    monkeypatch.setattr(Shortcuts, "_is_checked", IS_CHECKED)
+    app.set_setting("fastpath.check_every", "2")
+    told = [explaining.explain(app, "find the PDFs in ~/docs", OWNER, home)["found"][0]["may"] for _ in range(12)]
+    assert told == [True] * 12
 
 
 def test_a_request_reads_in_its_own_words_as_long_as_it_is_kept(app: App) -> None:

@@ -12,6 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 import forking
 from metnos.core.errors import StoreBusy, StoreError
+from metnos.store import db as databases
+from metnos.store import file
 from metnos.store.db import Database, Durability, Transaction
 from store.items import SCHEMA, add, names
 from support import at_once
@@ -29,7 +31,7 @@ def test_a_new_file_is_private_and_in_wal_mode(db: Database) -> None:
 def test_durability_is_what_was_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: Durability, level: int
 ) -> None:
-    monkeypatch.setattr(sqlite3, "connect", sqlite3.dbapi2.connect)  # the real one, which all other tests do without
+    monkeypatch.setattr(databases, "pragma", file.pragma)  # the real one, which all other tests do without
     db = Database(tmp_path / "store.db", durability=durability)
     assert db.first("PRAGMA synchronous") == (level,)
 

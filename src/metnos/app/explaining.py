@@ -4,6 +4,7 @@ Rules: nothing here answers or learns. What is switched by hand is in the audit,
 reason. Forms of requests are shown in the words in which they were first asked, never as stems.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from metnos.grimoire.trace import Kept, Trace
 from metnos.law.audit_line import Entry
 from metnos.law.principal import Principal
 from metnos.turn.scratch import Scratch
-from metnos.turn.shortcut import Shortcuts
+from metnos.turn.shortcut import NO_TURN, Shortcuts
 
 if TYPE_CHECKING:
     from metnos.app.house import App
@@ -73,7 +74,8 @@ def spelled(app: "App", path: str, form: str) -> str:
 
 def explain(app: "App", text: str, principal: Principal, cwd: Path) -> dict[str, Any]:
     """What fast paths say about a request, without doing anything."""
-    scratch = Scratch(app.turns.request(text, principal=principal, cwd=cwd))
+    asked = app.turns.request(text, principal=principal, cwd=cwd)
+    scratch = Scratch(replace(asked, id=NO_TURN))
     scratch.tools = app.toolbox.kit().tools
     app.turns.recall(scratch)
     shortcuts = Shortcuts(app.fast, app.settings.fastpath)

@@ -21,6 +21,8 @@ from metnos.grimoire.trace import Trace
 from metnos.turn.plan.records import Step, Tool
 from metnos.turn.scratch import Scratch
 
+NO_TURN = ""  # the id of a request that is only explained
+
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
@@ -105,7 +107,7 @@ class Shortcuts:
 
     def _is_checked(self, turn: str) -> bool:
         """One in so many, by the turn's id: the same turn is always either."""
-        return int(sha256_hex(turn.encode())[:8], 16) % self._settings.check_every == 0
+        return turn != NO_TURN and int(sha256_hex(turn.encode())[:8], 16) % self._settings.check_every == 0
 
 
 def mark_of(tool: Tool) -> Mark:
