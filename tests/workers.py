@@ -185,6 +185,27 @@ class _Workers:
         self._start(worker.part)
 
 
+class _Reports:
+    """What a worker tells of a test: all of one that went wrong, and of any other one report for the whole of it."""
+
+    def __init__(self, config: pytest.Config, pipe: Connection) -> None:
+        self._config, self._pipe = config, pipe
+        self._held: list[pytest.TestReport] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._held.append(report)
+
+    def send(self) -> None:
+        held, self._held = self._held, []
+        if all(report.passed for report in held):
+            whole = next(report for report in held if report.when == "call")
+            whole.duration = sum(report.duration for report in held)
+            held = [whole]
+        for report in held:
+            told = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+            self._pipe.send(("report", told))
+
+
 class _Terminal:
     """In the place of what shows reports: a worker shows none. What has to be said at once has where to say it."""
 
@@ -198,16 +219,14 @@ def work(session: pytest.Session, pipe: Connection) -> None:
     processes.adopt()  # a fork does not inherit that
     _become_quiet(config)
 
-    class Teller:
-        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-            pipe.send(("report", config.hook.pytest_report_to_serializable(config=config, report=report)))
-
-    config.pluginmanager.register(Teller(), "what a worker tells")
+    told = _Reports(config, pipe)
+    config.pluginmanager.register(told, "what a worker tells")
     for number, following in _given(pipe):
         pipe.send(("begun", number))
         item = session.items[number]
         upcoming = None if following is None else session.items[following]
         config.hook.pytest_runtest_protocol(item=item, nextitem=upcoming)
+        told.send()
         pipe.send(("over", number))
     pipe.send(("end", suite.end_worker()))
 
