@@ -207,7 +207,7 @@ class _Reports:
 
 
 class _Terminal:
-    """In the place of what shows reports: a worker shows none. What has to be said at once has where to say it."""
+    """Stands in for pytest's reporter in a worker: shows no report, and still gives others the terminal to write to."""
 
     def __init__(self, writer: object) -> None:
         self._tw = writer
@@ -218,7 +218,6 @@ def work(session: pytest.Session, pipe: Connection) -> None:
     config = session.config
     processes.adopt()  # a fork does not inherit that
     _become_quiet(config)
-
     told = _Reports(config, pipe)
     config.pluginmanager.register(told, "what a worker tells")
     for number, following in _given(pipe):

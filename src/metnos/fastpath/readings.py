@@ -114,7 +114,7 @@ def _family(slot: Slot) -> str:
 
 
 def is_over(slot: Slot, now: datetime) -> bool:
-    """Whether it is a time of day, and that time is earlier than now."""
+    """True for a time of day that is already past today."""
     return slot.kind is Kind.TIME and str(slot.value)[:5] <= f"{now:%H:%M}"
 
 

@@ -126,7 +126,7 @@ def extension(value: str) -> str:
 
 
 def is_text(name: str) -> bool:
-    """Whether this is the name of a text file that has no extension, such as ``Makefile`` or ``.bashrc``."""
+    """True for the name of a text file without an extension, such as ``Makefile`` or ``.bashrc``."""
     return name in _TEXTS or _DOT_TEXTS.fullmatch(name) is not None
 
 

@@ -183,7 +183,7 @@ def folders(clause: Clause, _: datetime) -> dict[str, Any]:
 
 
 def _is_only_named(slot: Slot) -> bool:
-    """Whether a folder was given by its name without a path, as in *my thesis folder*."""
+    """True for a folder that the request names without a path, as in *my thesis folder*."""
     return slot.kind == "folder" and slot.role != "in" and "/" not in slot.text
 
 
