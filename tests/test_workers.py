@@ -68,18 +68,7 @@ def test_after():
 def run(tmp_path: Path) -> Any:
     def run(*more: str) -> tuple[int, dict[str, Any], str]:
         line = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path), "--workers", "3", "-q"]
-        line += [
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            "-p",
-            "suite",
-            "-p",
-            "workers",
-            "-o",
-            f"pythonpath={TESTS} {tmp_path}",
-        ]
+        line += ["-p", "no:cacheprovider", "-p", "suite", "-p", "workers", "-o", f"pythonpath={TESTS} {tmp_path}"]
         command = [sys.executable, "-m", "pytest", *line, "--results", str(tmp_path / "results"), *more]
         env = {"PYTHONPATH": str(TESTS), "PATH": "/usr/bin:/bin"}
         done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)

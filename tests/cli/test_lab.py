@@ -12,12 +12,16 @@ from xml.etree import ElementTree
 
 import pytest
 
+from metnos.cli import lab as commands
 from support import Say
 
 QUICK = ("lab", "generations", "--quick", "--processes", "1")
 
 
-def test_a_quick_run_writes_a_report_and_plots_and_is_not_run_twice(say: Say, tmp_path: Path) -> None:
+def test_a_quick_run_writes_a_report_and_plots_and_is_not_run_twice(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "_QUICK", {"generations": 2, "ticks": 20, "forms": 2, "entries": 4})  # quicker still
     out = tmp_path / "lab"
     ran = say(*QUICK, "--runs", "1", "--out", str(out))
     assert (ran.code, ran.out.startswith("# What generations inherit")) == (0, True)

@@ -59,7 +59,7 @@ class Ngrams:
     def load(self) -> float:
         """The share of the largest table that is in use."""
         counts = self._levels[0].counts
-        return sum(map(bool, counts)) / len(counts)
+        return 1 - counts.count(0) / len(counts)
 
     def add(self, symbols: Sequence[int]) -> None:
         for histories, symbol in self._walk(symbols):

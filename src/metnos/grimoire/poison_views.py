@@ -55,10 +55,15 @@ _SIGNS = str.maketrans({"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "
 
 def folded(text: str) -> str:
     """Lower case, unseen characters out, look-alike letters as Latin, accents off, all blanks one blank."""
+    plain = text.lower() if text.isascii() else _latin(text)  # which finds nothing to change in ASCII
+    return _BLANKS.sub(" ", plain).strip()
+
+
+def _latin(text: str) -> str:
     wide = unicodedata.normalize("NFKC", thinned(text)).casefold()
     seen = "".join(_LOOKS.get(char, char) for char in wide if unicodedata.category(char) not in ("Cf", "Co", "Cn"))
     bare = "".join(char for char in unicodedata.normalize("NFKD", seen) if not unicodedata.combining(char))
-    return _BLANKS.sub(" ", bare.replace("\u2019", "'")).strip()
+    return bare.replace("\u2019", "'")
 
 
 def thinned(text: str) -> str:
@@ -124,6 +129,8 @@ def _apart(text: str) -> Iterator[str]:
 
 def hidden(text: str) -> str:
     """Why its unseen characters are no accident; nothing if there are none of that kind."""
+    if text.isascii():
+        return ""
     for place, char in enumerate(text):
         if ord(char) in _TAGS or ord(char) in _SELECTORS:
             return "letters that nobody sees"
@@ -142,7 +149,7 @@ def _between_latin(text: str, place: int) -> bool:
 
 def _unhidden(text: str) -> Iterator[str]:
     """What stands in an invisible alphabet, and words written with gaps, or one under the other."""
-    secret = "".join(chr(ord(char) - 0xE0000) for char in text if ord(char) in _TAGS)
+    secret = "" if text.isascii() else "".join(chr(ord(char) - 0xE0000) for char in text if ord(char) in _TAGS)
     if secret:
         yield secret
     if _SPACED.search(text):

@@ -7,6 +7,7 @@ run more than this program knows belongs to a newer Metnos and is not touched.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,12 @@ class Migration:
 
     @property
     def digest(self) -> str:
-        return sha256_hex(canonical_json(self.statements))
+        return _digest(self.statements)
+
+
+@lru_cache(maxsize=512)  # asked for every step of every database that is opened
+def _digest(statements: tuple[str, ...]) -> str:
+    return sha256_hex(canonical_json(statements))
 
 
 def applied(query: Query) -> list[tuple[str, str]]:
