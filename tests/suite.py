@@ -13,6 +13,7 @@ import processes
 
 SLOWEST = 10
 WHOLE = {"_template", "loaded_program", "browser"}  # a workspace with every built-in, the program, a real browser
+DEAR = {"loaded_program", "browser"}  # of these each process makes its own, which takes seconds
 
 # No deadline: these machines are noisy, and speed is measured in bench/. The suite tries the same examples each time,
 # so that nothing fails by luck; new ones are tried by `make soak`.

@@ -119,6 +119,7 @@ def test_after_the_first_failure_nothing_more_is_begun_if_so_asked(tmp_path: Pat
 class _Item:
     nodeid: str
     slow: bool
+    fixturenames: tuple[str, ...] = ()
 
     def get_closest_marker(self, name: str) -> bool:
         assert name == "slow"
@@ -136,3 +137,13 @@ def test_every_test_is_in_one_part_and_the_slow_ones_come_first(cases: list[tupl
         assert all(len({items[number].nodeid[0] for number in chunk}) == 1 for chunk in part)
         slow = [any(items[number].slow for number in chunk) for chunk in part]
         assert slow == sorted(slow, reverse=True)
+
+
+def test_those_that_need_the_program_are_in_one_part() -> None:
+    needs = [name in "bd" for name in "abcdefgh"]
+    items = [
+        _Item(f"{name}.py::test", False, ("browser",) * need) for name, need in zip("abcdefgh", needs, strict=True)
+    ]
+    first, *others = share(items, 4)  # type: ignore[arg-type]
+    assert [items[number].nodeid[0] for chunk in first for number in chunk] == ["b", "d"]
+    assert sum(len(part) for part in others) == 6

@@ -4,8 +4,9 @@ Reading all tests takes as long as running a tenth of them. Here it is done once
 
 Rules: a worker asks for more when it begins with the last test that it has, so it always knows which comes next and
 keeps the fixtures that both use. Each begins at another place, and whoever is through helps the one that has most left;
-slow tests come first, so that all end at nearly the same time. A worker that dies fails the test that it was at, and
-another goes on with the rest. Each worker looks after the processes that its tests started.
+slow tests come first, so that all end at nearly the same time; those that share what takes long to make are together. A
+worker that dies fails the test that it was at, and another goes on with the rest. Each worker looks after the processes
+that its tests started.
 """
 
 import os
@@ -60,6 +61,7 @@ def share(items: Sequence[pytest.Item], count: int) -> list[deque[list[int]]]:
     for _, numbers in groupby(range(len(items)), key=lambda number: items[number].nodeid.partition("::")[0]):
         of_file = list(numbers)
         chunks += [of_file[at : at + CHUNK] for at in range(0, len(of_file), CHUNK)]
+    chunks.sort(key=lambda chunk: not any(suite.DEAR.intersection(_fixtures(items[number])) for number in chunk))
     size = -(-len(chunks) // count) or 1
     parts = [chunks[at : at + size] for at in range(0, len(chunks), size)] or [[]]
 
@@ -67,6 +69,10 @@ def share(items: Sequence[pytest.Item], count: int) -> list[deque[list[int]]]:
         return not any(items[number].get_closest_marker("slow") for number in chunk)
 
     return [deque(sorted(part, key=is_fast)) for part in parts]
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    return getattr(item, "fixturenames", ())
 
 
 @dataclass(slots=True)

@@ -5,8 +5,8 @@
     python tools/suite.py cover    every test, with the coverage of lines and branches
     python tools/suite.py soak     what is worth repeating, many times; real models; takes about an hour
 
-Rules: linters run side by side; where one fails, no test is run. The record says which commit was tested, and whether
-the tree held anything that is not in that commit, when it began and when it ended.
+Rules: linters and tests run side by side; where a linter fails, the tests are ended. The record says which commit was
+tested, and whether the tree held anything that is not in that commit, when it began and when it ended.
 """
 
 import argparse
@@ -14,9 +14,11 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -36,25 +38,20 @@ LINT: list[Command] = [
     ("layers", [str(BIN / "lint-imports"), "--no-cache"]),
     ("sizes", [sys.executable, "tools/sizes.py"]),
 ]
+_BEAT_S = 0.1  # between two looks at whether the tests have ended
 ONE_BY_ONE = [str(BIN / "mypy")]  # for when the workers of mypy do not start, as on a machine that is busy
 WORKERS = min(os.cpu_count() or 2, 4) + 2  # more than can work at once: many tests wait for a process
 PYTEST = [sys.executable, "-m", "pytest", "--workers", str(WORKERS)]
 # Each of these opens a whole Metnos in nearly every test; reading them alone takes a third of the time to begin.
 WHOLE = [f"--ignore=tests/{each}" for each in ("api", "cli", "escape", "examples", "story", "web/browser")]
-# The commands of one list run at the same time.
-KINDS: dict[str, list[list[Command]]] = {
-    "lint": [LINT],
-    "check": [LINT, [("tests", [*PYTEST, "--quick", "-m", "not slow and not soak", *WHOLE])]],
-    "test": [LINT, [("tests", [*PYTEST, "-m", "not soak"])]],
-    "cover": [[("tests", [*PYTEST, "-m", "not soak", "--cov", "--cov-report=term-missing:skip-covered"])]],
-    "soak": [
-        [
-            (
-                "tests",
-                [*PYTEST, "--soak", "-m", "soak or repeated", "--timeout", "3600", "-o", "faulthandler_timeout=7200"],
-            )
-        ]
-    ],
+LONG = ["--timeout", "3600", "-o", "faulthandler_timeout=7200"]
+TESTS = "tests"  # the command that others end when they fail, and that is shown as it goes
+KINDS: dict[str, list[Command]] = {  # the commands of one kind run at the same time
+    "lint": LINT,
+    "check": [*LINT, (TESTS, [*PYTEST, "--quick", "-m", "not slow and not soak", *WHOLE])],
+    "test": [*LINT, (TESTS, [*PYTEST, "-m", "not soak"])],
+    "cover": [(TESTS, [*PYTEST, "-m", "not soak", "--cov", "--cov-report=term-missing:skip-covered"])],
+    "soak": [(TESTS, [*PYTEST, "--soak", "-m", "soak or repeated", *LONG])],
 }
 
 
@@ -69,38 +66,46 @@ class Step:
 
 
 def run_steps(commands: list[Command]) -> list[Step]:
-    """Run commands at the same time. What one of several prints is shown when it has ended."""
-    if len(commands) == 1:
-        return [run_step(*commands[0], output=None)]
+    """Run commands at the same time. What a linter prints is shown when it has ended.
+
+    Where a linter fails, the tests are ended, and are no step of the run.
+    """
+    failed = threading.Event()
     with ThreadPoolExecutor(len(commands)) as threads, tempfile.TemporaryDirectory() as folder:
-        outputs = [Path(folder) / name for name, _ in commands]
-        running = [threads.submit(run_step, *each, output) for each, output in zip(commands, outputs, strict=True)]
-        steps = []
+        outputs = [Path(folder) / name if name != TESTS else None for name, _ in commands]
+        running = [
+            threads.submit(run_step, *each, output, failed) for each, output in zip(commands, outputs, strict=True)
+        ]
         for (_, command), output, step in zip(commands, outputs, running, strict=True):
-            steps.append(step.result())
-            print(_shown(command), output.read_text(encoding="utf-8", errors="replace"), sep="\n", end="", flush=True)
-    return steps
+            step.result()
+            if output is not None:
+                said = output.read_text(encoding="utf-8", errors="replace")
+                print(_shown(command), said, sep="\n", end="", flush=True)
+    return [step.result() for step in running if not (failed.is_set() and step.result().name == TESTS)]
 
 
-def run_step(name: str, command: list[str], output: Path | None) -> Step:
-    """Run a command to its end, with its output in a file or where ours goes."""
+def run_step(name: str, command: list[str], output: Path | None, failed: threading.Event) -> Step:
+    """Run a command to its end, with its output in a file or where ours goes; the tests no further than others fail."""
+    is_tests = name == TESTS
     if output is None:
         print(_shown(command), flush=True)
-    prefix = keep_files_in_memory() if name == "tests" else []
+    prefix = keep_files_in_memory() if is_tests else []
     started = time.monotonic()
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(output.open("wb")) if output else None
         child = subprocess.Popen([*prefix, *command], cwd=ROOT, stdout=file, stderr=file)
-        try:
-            _, status, used = os.wait4(child.pid, 0)
-        except KeyboardInterrupt:
-            child.wait()  # it was told as well
-            raise
-    child.returncode = os.waitstatus_to_exitcode(status)
-    cpu = used.ru_utime + used.ru_stime
-    if name == "types" and output and child.returncode and b"INTERNAL ERROR" in output.read_bytes():
-        return run_step("types, one by one", ONE_BY_ONE, output)
-    return Step(name, child.returncode, round(time.monotonic() - started, 1), round(cpu, 1))
+        how = os.WNOHANG if is_tests else 0
+        while not (ended := os.wait4(child.pid, how))[0]:
+            if failed.wait(_BEAT_S):
+                child.send_signal(signal.SIGINT)
+                how = 0
+    _, status, used = ended
+    code = child.returncode = os.waitstatus_to_exitcode(status)
+    if name == "types" and output and code and b"INTERNAL ERROR" in output.read_bytes():
+        return run_step("types, one by one", ONE_BY_ONE, output, failed)
+    if code and not is_tests:
+        failed.set()
+    return Step(name, code, round(time.monotonic() - started, 1), round(used.ru_utime + used.ru_stime, 1))
 
 
 def _shown(command: list[str]) -> str:
@@ -132,15 +137,14 @@ def _git(*words: str) -> str:
 
 
 def run(kind: str, extra: list[str]) -> dict[str, Any]:
-    """Run the steps of one kind, and write the record before the first and after each of them."""
+    """Run the commands of one kind, and write the record before and after."""
     before, began = describe_tree(), time.time()
     results = RECORD.with_name("tests.json")
     RECORD.parent.mkdir(exist_ok=True)
     results.unlink(missing_ok=True)
-    steps: list[Step] = []
 
-    def write() -> dict[str, Any]:
-        finished = len(steps) == sum(map(len, KINDS[kind]))
+    def write(steps: list[Step]) -> dict[str, Any]:
+        finished = len(steps) == len(KINDS[kind])
         tested = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
         record = {
             "kind": kind,
@@ -157,14 +161,9 @@ def run(kind: str, extra: list[str]) -> dict[str, Any]:
         RECORD.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
         return record
 
-    record = write()
+    write([])
     words = ["--results", str(results), *extra]
-    for commands in KINDS[kind]:
-        steps += run_steps([(name, [*line, *words] if name == "tests" else line) for name, line in commands])
-        record = write()
-        if not all(each.code == 0 for each in steps):
-            break
-    return record
+    return write(run_steps([(name, [*line, *words] if name == TESTS else line) for name, line in KINDS[kind]]))
 
 
 def main() -> int:
