@@ -76,11 +76,15 @@ def run_steps(commands: list[Command]) -> list[Step]:
         running = [
             threads.submit(run_step, *each, output, failed) for each, output in zip(commands, outputs, strict=True)
         ]
-        for (_, command), output, step in zip(commands, outputs, running, strict=True):
-            step.result()
-            if output is not None:
-                said = output.read_text(encoding="utf-8", errors="replace")
-                print(_shown(command), said, sep="\n", end="", flush=True)
+        try:
+            for (_, command), output, step in zip(commands, outputs, running, strict=True):
+                step.result()
+                if output is not None:
+                    said = output.read_text(encoding="utf-8", errors="replace")
+                    print(_shown(command), said, sep="\n", end="", flush=True)
+        except KeyboardInterrupt:
+            failed.set()
+            raise
     return [step.result() for step in running if not (failed.is_set() and step.result().name == TESTS)]
 
 
@@ -93,11 +97,13 @@ def run_step(name: str, command: list[str], output: Path | None, failed: threadi
     started = time.monotonic()
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(output.open("wb")) if output else None
-        child = subprocess.Popen([*prefix, *command], cwd=ROOT, stdout=file, stderr=file)
+        # The tests are a group of processes, so that all of them can be told to end.
+        group = 0 if is_tests else None
+        child = subprocess.Popen([*prefix, *command], cwd=ROOT, stdout=file, stderr=file, process_group=group)
         how = os.WNOHANG if is_tests else 0
         while not (ended := os.wait4(child.pid, how))[0]:
             if failed.wait(_BEAT_S):
-                child.send_signal(signal.SIGINT)
+                os.killpg(child.pid, signal.SIGINT)
                 how = 0
     _, status, used = ended
     code = child.returncode = os.waitstatus_to_exitcode(status)
