@@ -1,6 +1,7 @@
 """What people come for: ask, look, allow, take back, decide; in a real browser against a real Metnos."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -88,9 +89,14 @@ def test_a_change_is_asked_about_done_with_the_keyboard_alone_and_taken_back(pag
 
 
 def test_a_key_that_was_meant_for_the_request_approves_nothing(page: Page, house: House) -> None:
-    turn = ask(page, "create a folder called yonder in ~/play")
+    page.goto("/")
+    page.clock.install()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))  # the keys come without a pause, however busy we are
+    turn = ask(page, "create a folder called yonder in ~/play", "")
     expect(turn.locator(".question")).to_be_focused()  # it came up under somebody's fingers
-    page.keyboard.type("yes, yesterday", delay=150)
+    for key in "yes, yesterday":
+        page.clock.run_for(150)
+        page.keyboard.press(key)
     expect(turn.get_by_role("button", name="Yes, do it")).to_be_enabled()
     page.get_by_label("What you ask").focus()
     page.keyboard.type("yes y y")
