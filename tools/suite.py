@@ -82,7 +82,7 @@ def run_steps(commands: list[Command]) -> list[Step]:
                 if output is not None:
                     said = output.read_text(encoding="utf-8", errors="replace")
                     print(_shown(command), said, sep="\n", end="", flush=True)
-        except KeyboardInterrupt:
+        except BaseException:
             failed.set()
             raise
     return [step.result() for step in running if not (failed.is_set() and step.result().name == TESTS)]

@@ -1,5 +1,6 @@
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_the_usual_workspace_has_a_plain_name_and_others_one_each() -> None:
 def test_whatever_a_folder_is_called_systemd_reads_the_command_back(workspace: Path) -> None:
     unit = made(workspace)
     words = read_by_systemd(command_of(unit).removeprefix("ExecStart="))
-    assert words == ["/opt/venv/bin/python", "-m", "metnos", "--workspace", str(workspace), "serve"]
+    assert words == ["/opt/venv/bin/python", "-P", "-m", "metnos", "--workspace", str(workspace), "serve"]
     assert all(char.isprintable() or char == "\n" for char in unit.text)
     assert len([line for line in unit.text.split("\n") if line.startswith("ExecStart=")]) == 1
     assert rules.read(unit.text) == rules.Found(True, rules.printable(str(workspace)), True)
@@ -82,6 +83,16 @@ def test_namespaces_stay_allowed_and_a_setuid_bubblewrap_keeps_its_privilege() -
     }
     assert {"Restart", "KillSignal", "TimeoutStopSec", "UMask"} <= keys
     assert "NoNewPrivileges" not in made(bwrap_is_setuid=True).text
+
+
+def test_a_file_of_the_folder_it_is_started_in_is_no_library(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise SystemExit('taken over')")
+    command = [*rules.command_to_serve(tmp_path / "workspace", sys.executable), "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    # Without that, the file would be taken: a check of the check.
+    command.remove("-P")
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300).returncode == 1
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze here")

@@ -270,8 +270,8 @@ class _Loaded(subprocess.Popen):  # type: ignore[type-arg]
     command = ""
 
     def __init__(self, line: Sequence[str], *arguments: Any, **named: Any) -> None:
-        starts = list(line[:3]) == [sys.executable, "-m", "metnos"]
-        super().__init__([self.command, *line[3:]] if starts else line, *arguments, **named)
+        starts = list(line[:4]) == [sys.executable, "-P", "-m", "metnos"]
+        super().__init__([self.command, *line[4:]] if starts else line, *arguments, **named)
 
 
 def _load(folder: str) -> None:

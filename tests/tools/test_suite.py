@@ -89,6 +89,13 @@ def test_a_linter_that_fails_ends_the_tests(suite: ModuleType) -> None:
     assert [each["name"] for each in made["steps"]] == ["lint", "types"]
 
 
+def test_a_linter_that_cannot_be_started_ends_the_tests(suite: ModuleType) -> None:
+    suite.KINDS["check"][0] = ("lint", ["/no/such/program"])
+    with pytest.raises(FileNotFoundError):
+        suite.run("check", [])
+    assert not json.loads(suite.RECORD.read_text())["passed"]
+
+
 def test_a_run_that_is_broken_off_has_not_passed(suite: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     record(suite)
     really = suite.run_step

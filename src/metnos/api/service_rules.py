@@ -69,12 +69,16 @@ class Found:
     unchanged: bool = False
 
 
+def command_to_serve(workspace: Path, python: str) -> list[str]:
+    """The command that serves a workspace. No file of the folder it is started in takes the place of a library."""
+    return [python, "-P", "-m", "metnos", "--workspace", str(workspace), "serve"]
+
+
 def unit(
     workspace: Path, python: str, environment: Mapping[str, str], *, default: bool, bwrap_is_setuid: bool = False
 ) -> Unit:
     """The unit that serves a workspace. ``default``: the workspace is the one that the terminal uses."""
-    command = " ".join(_quoted(each, command=True) for each in (python, "-m", "metnos", "--workspace", str(workspace),
-                                                                  "serve"))  # fmt: skip
+    command = " ".join(_quoted(each, command=True) for each in command_to_serve(workspace, python))
     body = _UNIT.format(
         title=_escaped(printable(str(workspace))),
         command=command,

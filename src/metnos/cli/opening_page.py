@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 
 from metnos import __version__
+from metnos.api import service_rules
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.home import first_screen
 from metnos.cli.opening import open_app
@@ -105,7 +106,7 @@ def _start(workspace: Workspace, *, quiet: bool) -> str:
     if not quiet:
         click.echo("Starting Metnos ...")
     log = workspace.run / LOG
-    command = [sys.executable, "-m", "metnos", "--workspace", str(workspace.root), "serve"]
+    command = service_rules.command_to_serve(workspace.root, sys.executable)
     workspace.run.mkdir(mode=0o700, exist_ok=True)
     with open(log, "wb", opener=_private) as told:
         started = subprocess.Popen(
