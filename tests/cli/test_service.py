@@ -71,7 +71,7 @@ def test_installing_writes_the_unit_and_starts_it(
     assert run(workspace, "install") == FINE
     unit = unit_of(tmp_path)
     text = unit.read_text()
-    assert f"ExecStart={sys.executable} -m metnos --workspace {workspace.root} serve\n" in text
+    assert f"ExecStart={sys.executable} -P -m metnos --workspace {workspace.root} serve\n" in text
     assert str(unit) in capsys.readouterr().out
     assert systemd.did == ["daemon-reload", f"enable {unit.name}", f"start {unit.name}"]
 
