@@ -62,7 +62,7 @@ _UNTRUSTED = (
     "The old version is kept, and one command puts it back as it is.",
 )
 
-_TAINTED = "What it is given comes from content that somebody else may have written."
+_TAINTED = "You did not name what it touches, or content that somebody else may have written had a part in it."
 
 
 @dataclass(frozen=True, slots=True)

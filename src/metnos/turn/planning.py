@@ -14,12 +14,14 @@ from datetime import datetime
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from metnos.context import window
 from metnos.core.errors import ModelError, StoreError
 from metnos.fastpath.language import language
 from metnos.grimoire.trace import Kept, State, Trace
 from metnos.turn.events import Answer, Event, Planned
+from metnos.turn.plan import coverage
 from metnos.turn.plan.model import EVIDENCE
-from metnos.turn.plan.model_scene import Scene
+from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.rank import Ranker
 from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step, Tool
 from metnos.turn.plan.router import LONGEST, Last, Router
@@ -57,6 +59,7 @@ class Planner:
         plan = self._shortcut(scratch, self.shortcuts.exact) if self.shortcuts else None
         if plan is None:
             plan = yield from self._planned(scratch)
+            plan = self._asked_about(plan, scratch)
             plan = self._reminded(plan, scratch, lambda memory, made: memory.steered(made, scratch))
         plan = self._reminded(plan, scratch, lambda memory, made: memory.warned(made, scratch))
         scratch.plan, scratch.plan_ms = plan, (time.perf_counter() - began) * 1000
@@ -72,6 +75,26 @@ class Planner:
         if not certain and self.choice != "router" and self.thinker is not None and self.scene is not None:
             return (yield from self._think(scratch, routed, self.thinker, self.scene))
         return routed
+
+    def _asked_about(self, plan: Plan, scratch: Scratch) -> Plan:
+        """The plan with every step marked that touches what the request does not cover.
+
+        A fast path, and what was learnt, are not looked at: both say what the owner's own turns did in these words.
+        """
+        if plan.path is Path.FAST or not plan.steps:
+            return plan
+        request, tools = scratch.request, scratch.tools
+        named = coverage.draw(
+            request.text,
+            window.owner_words(self.scene.window) if self.scene else "",
+            cwd=str(request.cwd),
+            home=str(self.home),
+            before=_agreed(scratch.last),
+            done=_given(scratch.last),
+            known=tools,
+        )
+        tainted = {*plan.tainted, *coverage.beyond(plan.steps, tools, named)}
+        return replace(plan, tainted=tuple(sorted(tainted)))
 
     def _reminded(self, plan: Plan, scratch: Scratch, ask: "Callable[[Reminding, Plan], Plan]") -> Plan:
         """The plan as memory would have it. One that cannot be read takes nothing away but its advice."""
@@ -170,6 +193,21 @@ def _last(trace: Trace | None, kit: Kit) -> Last | None:
 def _before(trace: Trace | None) -> tuple[str, ...]:
     """The executors whose output is at hand: those of the previous turn that succeeded."""
     return tuple(step.executor for step in trace.steps if step.ok) if trace else ()
+
+
+def _given(trace: Trace | None) -> list[Done]:
+    """What the previous turn found, which is what *them* means."""
+    steps = trace.steps if trace else ()
+    return [Done(each.number, each.executor, each.args, each.ok, each.kind, "", each.reply) for each in steps]
+
+
+def _agreed(trace: Trace | None) -> list[Step]:
+    """The steps of the previous turn's plan that the owner's words covered: an answer to its question is about them."""
+    if trace is None or trace.kept is not Kept.WHOLE:
+        return []
+    tainted = trace.plan.get("tainted", ())
+    steps = enumerate(trace.plan.get("steps", ()), start=1)
+    return [Step(each["executor"], each.get("args", {})) for number, each in steps if number not in tainted]
 
 
 def _pending(trace: Trace | None) -> Plan | None:

@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from metnos.fastpath.slots import extract
-from metnos.turn.plan.model_bounds import ANY_DAY
+from metnos.turn.plan.coverage import ANY_DAY
 from metnos.turn.plan.model_leaks import Request, without_leaks
 from metnos.turn.plan.records import Step
 from turn.plan.asking import HOME, tools

@@ -17,7 +17,7 @@ from metnos.executors import refs
 from metnos.fastpath.language import language
 from metnos.fastpath.slots import Kind as Particular
 from metnos.fastpath.slots import Slot, extract
-from metnos.turn.plan import model_bounds, model_mend, model_read, phrases, prompts
+from metnos.turn.plan import coverage, model_bounds, model_mend, model_read, phrases, prompts
 from metnos.turn.plan.model_bounds import Bounds, Verdict
 from metnos.turn.plan.model_check import check
 from metnos.turn.plan.model_leaks import Request
@@ -224,7 +224,7 @@ def _plan(situation: Situation, kind: Kind, steps: tuple[Step, ...] = (), **rest
 
 
 def _slots(text: str, scene: Scene) -> tuple[Slot, ...]:
-    return extract(text, now=model_bounds.ANY_DAY, home=FilePath(scene.home or "/"), cwd=FilePath(scene.cwd or "/"))
+    return extract(text, now=coverage.ANY_DAY, home=FilePath(scene.home or "/"), cwd=FilePath(scene.cwd or "/"))
 
 
 def _orders(tool: Tool) -> set[object]:

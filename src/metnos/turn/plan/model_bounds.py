@@ -16,39 +16,44 @@ that is held against the owner's own words, by code and not by wording:
 So content can make a plan shorter, wrong or in need of a yes; it cannot make it reach further. The first plan of a turn
 is made before anything of this turn was read, but earlier answers may be in sight. Then what changes something or
 reaches out is free only if the request asks for such an act in its own words and covers every target; everything else
-of that kind is tainted, and nothing is dropped, since the owner may well mean what they saw.
+of that kind is tainted, and nothing is dropped, since the owner may well mean what they saw. `coverage` holds every
+first plan within the words, also where it only looks.
 
 Rules: pure, and blind to the disk: links are the business of the policy, which sees canonical paths. Does not
 guarantee that an answer in words is true: content can make a model say anything, and the faces show it as a model's.
 """
 
-import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from metnos.context import window
-from metnos.core.errors import ManifestError
 from metnos.executors import refs, vocabulary
-from metnos.executors.scope import canonical_host
-from metnos.fastpath.slots import Kind, extract
+from metnos.fastpath.slots import extract
 from metnos.turn.plan import lexical
+from metnos.turn.plan.coverage import (
+    ANY_DAY,
+    URL,
+    absolute,
+    declared,
+    gives_path,
+    host_of,
+    is_below,
+    is_whole_reference,
+    named_by,
+    places_of,
+    trimmed,
+    values,
+)
 from metnos.turn.plan.model_check import is_address, is_path, is_written
 from metnos.turn.plan.model_read import references
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Step, Tool
 
-ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # paths and addresses do not depend on it
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>|]+", re.IGNORECASE)
-_REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)\.(?:entries|results)(?:\[\d+\])?\.(\w+)\s*\}\}")
 _WORD = re.compile(r"[^\W\d_]+")
-_PORTS = {"http": 80, "https": 443}
-_PATH_FIELDS = frozenset({"path", "to"})
 
 
 class Verdict(StrEnum):
@@ -88,16 +93,16 @@ def draw(
     """The bounds of a turn."""
     said = "\n".join([text, window.owner_words(scene.window)])
     slots = extract(said, now=ANY_DAY, home=Path(scene.home or "/"), cwd=Path(scene.cwd or "/"))
-    places = [each for slot in slots if slot.kind in (Kind.PATH, Kind.FOLDER, Kind.NAME) for each in _meant(slot)]
-    places += [path for step in own for path in _named_by(step, known)]
-    places += [path for each in done for path in _declared(each, known)]
-    addresses = {_address(found) for found in _URL.findall(said)}
-    hosts = {host for each in addresses if (host := _host(each))}
-    absolute = {_absolute(path, scene) for path in places if path}
+    places = places_of(slots)
+    places += [path for step in own for path in named_by(step, known)]
+    places += [path for each in done for path in declared(each, known)]
+    addresses = {trimmed(found) for found in URL.findall(said)}
+    hosts = {host for each in addresses if (host := host_of(each))}
+    paths = {absolute(path, scene.cwd, scene.home) for path in places if path}
     return Bounds(
         request=text,
         text=said,
-        paths=frozenset(absolute - {"/"}),
+        paths=frozenset(paths - {"/"}),
         addresses=frozenset(addresses),
         hosts=frozenset(hosts),
         own=tuple(own),
@@ -122,7 +127,7 @@ def judge(steps: Sequence[Step], known: Mapping[str, Tool], bounds: Bounds, firs
             verdict = Verdict.DROPPED
         if verdict is Verdict.DROPPED:
             gone.add(name)
-        if not all(_covers(within, value) for value in _values(step, tool, is_path)):
+        if not all(_covers(within, value) for value in values(step, tool, is_path)):
             loose.add(name)
         sources[name] = tool
         verdicts.append(verdict)
@@ -132,10 +137,10 @@ def judge(steps: Sequence[Step], known: Mapping[str, Tool], bounds: Bounds, firs
 def _verdict(step: Step, tool: Tool, bounds: Bounds, *, loose: bool) -> Verdict:
     if any(_is_less(step, each) for each in bounds.own):
         return Verdict.FREE
-    covered = all(_covers(bounds, value) for value in _values(step, tool, is_path))
+    covered = all(_covers(bounds, value) for value in values(step, tool, is_path))
     if tool.quiet:
         return Verdict.FREE if covered or not bounds.strict else Verdict.DROPPED
-    reaches = [_reach(bounds, value) for value in _values(step, tool, is_address)]
+    reaches = [_reach(bounds, value) for value in values(step, tool, is_address)]
     worst = max([Verdict.FREE if covered else Verdict.DROPPED, *reaches], key=list(Verdict).index)
     if worst is Verdict.DROPPED:
         return Verdict.DROPPED if bounds.strict else Verdict.TAINTED
@@ -159,50 +164,8 @@ def is_asked_for(tool: Tool, text: str) -> bool:
 
 def _covers(bounds: Bounds, value: str) -> bool:
     if references(value):
-        found = _REFERENCE.fullmatch(value.strip())
-        return found is not None and _gives_path(found[1], found[2], bounds)
-    path = _absolute(value, bounds)
-    return is_written(value, bounds.text) or any(
-        path == each or path.startswith(f"{each.rstrip('/')}/") for each in bounds.paths
-    )
-
-
-def _gives_path(source: str, field: str, bounds: Bounds) -> bool:
-    if source not in bounds.sources or field not in _PATH_FIELDS:
-        return False
-    tool = bounds.sources[source]
-    return tool is None or field in tool.output.get("properties", {})
-
-
-def _absolute(path: str, where: "Scene | Bounds") -> str:
-    text = path.replace("\0", "")
-    if text.startswith("~") and text != "~" and not text.startswith("~/"):
-        return f"/{text}"  # somebody's home: nowhere that the owner named
-    if text == "~" or text.startswith("~/"):
-        text = f"{where.home}/{text[2:]}"
-    joined = posixpath.normpath(posixpath.join(where.cwd or "/", text))
-    return "/" + joined.lstrip("/")
-
-
-def _meant(slot: Any) -> list[str]:
-    return [str(slot.value), *map(str, slot.also)]
-
-
-def _named_by(step: Step, known: Mapping[str, Tool]) -> Iterator[str]:
-    tool = known.get(step.executor)
-    if tool is not None:
-        yield from (value for value in _values(step, tool, is_path) if not references(value))
-
-
-def _declared(done: Done, known: Mapping[str, Tool]) -> Iterator[str]:
-    """Paths that an executor gave in a field that is declared to be one."""
-    tool = known.get(done.executor)
-    fields = _PATH_FIELDS & set(tool.output.get("properties", {})) if tool is not None and done.ok else set()
-    listed = done.reply.get(tool.result_key, ()) if tool is not None else ()
-    for entry in listed if isinstance(listed, list) else ():
-        for field in fields if isinstance(entry, Mapping) else ():
-            if isinstance(entry.get(field), str):
-                yield entry[field]
+        return gives_path(value, bounds.sources)
+    return is_written(value, bounds.text) or is_below(absolute(value, bounds.cwd, bounds.home), bounds.paths)
 
 
 # -- addresses
@@ -210,36 +173,13 @@ def _declared(done: Done, known: Mapping[str, Tool]) -> Iterator[str]:
 
 def _reach(bounds: Bounds, value: str) -> Verdict:
     if references(value):
-        whole = _REFERENCE.fullmatch(value.strip())
-        return Verdict.TAINTED if whole is not None else Verdict.DROPPED
-    if _address(value) in bounds.addresses:
+        return Verdict.TAINTED if is_whole_reference(value) else Verdict.DROPPED
+    if trimmed(value) in bounds.addresses:
         return Verdict.FREE
-    return Verdict.TAINTED if _host(value) in bounds.hosts else Verdict.DROPPED
-
-
-def _address(text: str) -> str:
-    return text.strip().rstrip(".,;:!?)]}'\"")
-
-
-def _host(address: str) -> str:
-    """Who an address leads to: the host and the port, since another port is somebody else."""
-    try:
-        parts = urlsplit(address)
-        return f"{canonical_host(parts.hostname or '-')}:{parts.port or _PORTS.get(parts.scheme.lower(), 0)}"
-    except (ManifestError, ValueError):
-        return ""
+    return Verdict.TAINTED if host_of(value) in bounds.hosts else Verdict.DROPPED
 
 
 # -- steps
-
-
-def _values(step: Step, tool: Tool, wanted: Any) -> list[str]:
-    """Every text in the arguments of one kind."""
-    found: list[str] = []
-    for name, value in step.args.items():
-        if wanted(tool.properties.get(name, {})):
-            found += [str(each) for each in (value if isinstance(value, list) else [value])]
-    return found
 
 
 def _is_less(step: Step, own: Step) -> bool:
