@@ -110,9 +110,9 @@ def test_a_panic_in_another_process_ends_what_runs_here(equipped: App, clock: Mo
         daemons.append(daemon)
         turn = daemon.client.ask("sleeps", cwd=tmp_path)
         next(turn)
-        until(lambda: equipped.halts.running())
+        until(lambda: equipped.halts.running.all())
         until(lambda: any(line.kind == "executor run" for line in equipped.audit.newest()))
-        (sandbox,) = equipped.halts.running()
+        (sandbox,) = equipped.halts.running.all()
         done = metnos("--workspace", str(equipped.workspace.root), "executor", "panic", "--reason", "smoke")
         assert (done.code, "Sandboxes stopped: 1" in done.out) == (0, True), done
         last = next(turn)

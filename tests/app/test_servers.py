@@ -138,7 +138,7 @@ def test_a_panic_reaches_servers_too(equipped: App) -> None:
     assert tool.manifest.capabilities.mcp.call is not None
     with pytest.raises(Exception, match="halted"):
         servers.ask_tool(equipped, tool.manifest.capabilities.mcp.call, {"words": "a"}, 30.0)
-    assert equipped.halts.running() == []
+    assert equipped.halts.running.all() == []
 
 
 def test_a_name_of_somebody_else_is_not_taken(equipped: App) -> None:

@@ -295,7 +295,7 @@ class World:
             try:
                 return made.result(PATIENCE_S)
             except FutureTimeout:
-                for running in self.app.halts.running():  # the sandboxes of this workspace: its thread comes free
+                for running in self.app.halts.running.all():  # the sandboxes of this workspace: its thread comes free
                     process.end(running.pid, running.started)
                 made.exception()
                 raise AssertionError(f"the call did not end within {PATIENCE_S} seconds") from None

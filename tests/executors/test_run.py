@@ -149,7 +149,7 @@ class TestRefusals:
         thread = threading.Thread(target=call)
         thread.start()
         deadline = time.monotonic() + 60
-        while not opened.halts.running():
+        while not opened.halts.running.all():
             assert time.monotonic() < deadline
             time.sleep(0.005)
         App.open(equipped.workspace, equipped.clock).runner.panic("from elsewhere")
@@ -348,8 +348,8 @@ def test_no_process_and_no_descriptor_is_left(equipped: App, monkeypatch: pytest
     for _ in range(20):
         run(equipped)
     assert len(list(Path("/proc/self/fd").iterdir())) <= before + 1
-    (zygote,) = equipped.halts.running()
+    (zygote,) = equipped.halts.running.all()
     assert process.start_time(zygote.pid) == zygote.started
     equipped.close()
     assert process.start_time(zygote.pid) == "gone"
-    assert equipped.halts.running() == []
+    assert equipped.halts.running.all() == []

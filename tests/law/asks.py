@@ -66,7 +66,7 @@ class Court:
     @classmethod
     def over(cls, opened: app.App) -> "Court":
         parts = (opened.seat.db, opened.audit, opened.clock)
-        return cls(opened, Grants(*parts), Inbox(*parts), Halts(*parts), Mint(opened.clock))
+        return cls(opened, Grants(*parts), Inbox(*parts), Halts(opened.workspace, *parts), Mint(opened.clock))
 
     def policy(self, autonomy: Autonomy = Autonomy.SUPERVISED, **changes: Any) -> Policy:
         policy = Policy(

@@ -78,6 +78,7 @@ class App:
         refuse_missing(workspace)
         loaded = load(workspace.settings)
         seat = founding.take_seat(workspace, loaded.settings, clock)
+        founding.settle_halts(workspace, seat, clock)
         laws = constituting.read(workspace.soul)
         standing = constituting.uphold(laws, seat.db, seat.audit, seat.signer, clock)
         return cls(workspace, loaded, clock, seat, laws, standing)
@@ -102,7 +103,7 @@ class App:
 
     @cached_property
     def halts(self) -> Halts:
-        return Halts(self.seat.db, self.audit, self.clock)
+        return Halts(self.workspace, self.seat.db, self.audit, self.clock)
 
     @cached_property
     def pairing(self) -> Pairing:

@@ -99,14 +99,14 @@ def dial(app: "App", server: Server) -> Dial:
         keys.find(server.key, app.workspace.keys),
         app.settings.executors.output_mb << 20,
         started=_watch(app),
-        ended=app.halts.unregister,
+        ended=app.halts.running.remove,
     )
 
 
 def _watch(app: "App") -> Callable[[int], None]:
     def started(pid: int) -> None:
         since = process.start_time(pid)
-        app.halts.register(pid, since)
+        app.halts.running.add(pid, since)
         if (halt := app.halts.halted()) is not None:  # a panic between the permit and here could not have known it
             raise SandboxError(halt.why, fix=halt.fix)
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from metnos.app import App, cataloguing, learning, selecting, worth
+from metnos.app import panic as panicking
 from metnos.cli import FAILED, FINE, Choice, arguments
 from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
@@ -186,13 +187,15 @@ def verify(choice: Choice, as_json: bool) -> int:
 @click.pass_obj
 def panic(choice: Choice, reason: str, lift: bool) -> None:
     """Stop everything that runs, at once, and switch off every executor that is not built in."""
-    app = open_app(choice)
     if lift:
-        lifted = app.halts.lift(at_terminal())
+        lifted = open_app(choice).halts.lift(at_terminal())
         click.echo("Things may happen again." if lifted else "Nothing was halted.")
         return
-    stopped, disabled = app.runner.panic(reason)
-    click.echo(f"Halted. Sandboxes stopped: {stopped}. Executors disabled: {', '.join(disabled) or 'none'}.")
+    stopped = panicking.panic(choice.workspace(), reason)
+    off = ", ".join(stopped.disabled) or "none"
+    click.echo(f"Halted. Sandboxes stopped: {stopped.ended}. Executors disabled: {off}.")
+    for problem in stopped.problems:
+        note(problem)
     click.echo("Nothing runs until you say so: metnos executor panic --lift")
 
 

@@ -107,6 +107,21 @@ class Workspace:
         return self.law / "law.db"
 
     @property
+    def halt_file(self) -> Path:
+        """Says that everything is halted, or that it is not; of a fixed length, so that stopping needs no room."""
+        return self.law / "halt"
+
+    @property
+    def running_list(self) -> Path:
+        """The processes that a panic has to end."""
+        return self.law / "running"
+
+    @property
+    def latest_time(self) -> Path:
+        """The latest time that was seen here."""
+        return self.law / "time"
+
+    @property
     def undo_db(self) -> Path:
         """What was changed, and how to take it back."""
         return self.law / "undo.db"

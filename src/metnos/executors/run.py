@@ -51,6 +51,7 @@ from metnos.law.policy import Ask, Policy, Preview, approval_digest
 from metnos.law.principal import Channel, Principal
 from metnos.sandbox import process
 from metnos.sandbox.pool import Pool
+from metnos.sandbox.stop import stop
 
 __all__ = ["RAN", "REFUSED", "Call", "Parts", "Runner", "watch"]
 
@@ -143,9 +144,11 @@ class Runner:
 
     def panic(self, reason: str) -> tuple[int, list[str]]:
         """Stop every sandbox of every process at once and switch off what is not built in; how many, and which."""
-        self._parts.halts.halt(reason)
-        stopped = sum(process.end(running.pid, running.started) for running in self._parts.halts.running())
+        halts = self._parts.halts
+        note = halts.note(reason)
+        stopped = stop(halts.file, halts.running, note)
         self._parts.pool.close()
+        halts.record(note)
         return stopped, self._parts.catalog.panic(reason)
 
     # -- before
@@ -357,13 +360,13 @@ def watch(pool: Pool, halts: Halts) -> None:
 
     def started(pid: int) -> None:
         since = process.start_time(pid)
-        halts.register(pid, since)
+        halts.running.add(pid, since)
         if (halt := halts.halted()) is not None:
             # A panic between the decision and here could not have known this one.
             process.end(pid, since)
             raise SandboxError(halt.why, fix=halt.fix)
 
-    pool.on_start, pool.on_stop = started, halts.unregister
+    pool.on_start, pool.on_stop = started, halts.running.remove
 
 
 class _Ended(Exception):

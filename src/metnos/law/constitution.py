@@ -157,6 +157,11 @@ def uphold(constitution: Constitution, db: Database, audit: Audit, signer: Signe
     return Standing.PINNED if kind == PINNED else Standing.MODIFIED
 
 
+def was_pinned(db: Database, signer: Signer) -> bool:
+    """Whether the store remembers that a constitution was ever upheld; one that was lost does not."""
+    return _pinned(db.query, signer) is not None
+
+
 def _pinned(query: Callable[[str], list[Row]], signer: Signer) -> str | None:
     """The pinned digest, if the agent itself pinned it."""
     rows = query("SELECT soul, signature FROM constitution ORDER BY id DESC LIMIT 1")

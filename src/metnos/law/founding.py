@@ -21,6 +21,8 @@ from metnos.core.workspace import LONG_MEMORY, Workspace
 from metnos.law import constitution, schema
 from metnos.law.audit import Audit
 from metnos.law.audit_line import KEY_INSTALLED, Entry
+from metnos.law.halt import READY_COUNT, Halts
+from metnos.law.halt_file import MAY_ACT, HaltFile
 from metnos.store.db import Database
 
 CREATED = "workspace created"
@@ -42,7 +44,9 @@ def found(workspace: Workspace, settings: Settings, clock: Clock) -> list[str]:
     with seat.db.write():  # two may be founding at once, and one record of it is enough
         install_key(seat)
         if not any(line.kind == CREATED for line in seat.audit.newest()):
-            seat.audit.append(Entry(CREATED, counts={"files": len(made)}))
+            HaltFile(workspace.halt_file).create(MAY_ACT)
+            seat.audit.append(Entry(CREATED, counts={"files": len(made), READY_COUNT: 1}))
+    settle_halts(workspace, seat, clock)
     constitution.uphold(constitution.read(workspace.soul), seat.db, seat.audit, seat.signer, clock)
     return made
 
@@ -64,6 +68,13 @@ def take_seat(workspace: Workspace, settings: Settings, clock: Clock) -> Seat:
     wait = settings.store.busy_timeout_s
     audit = Audit(workspace, signer, clock, every=settings.audit.checkpoint_every, busy_timeout_s=wait)
     return Seat(Database(workspace.law_db, schema.MIGRATIONS, busy_timeout_s=wait, clock=clock), audit, signer)
+
+
+def settle_halts(workspace: Workspace, seat: Seat, clock: Clock) -> None:
+    """Make everything that remembers a halt agree. Comes before the constitution is upheld: a store that knows of no
+    constitution was lost, and has to learn from the audit what was halted."""
+    lost = not constitution.was_pinned(seat.db, seat.signer)
+    Halts(workspace, seat.db, seat.audit, clock).settle(lost=lost)
 
 
 def install_key(seat: Seat) -> None:

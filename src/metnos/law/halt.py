@@ -1,24 +1,32 @@
-"""Panic: stopping everything at once, from any process, and the list of what runs so that it can be stopped.
+"""Panic: stopping everything at once, from any process, and what has to be ended then.
 
-Rules: a halt holds from the moment it is stored, in every process, until the owner lifts it; stopping never waits for
-the audit, lifting does. What runs is known by its process id together with the time the kernel started it, because a
-number alone may belong to another process by now. Does not end any process: whoever reads the list does.
+Rules: a halt holds from the moment that its file says so (`metnos.law.halt_file`), in every process, until the owner
+lifts it. Stopping waits for nothing: the file needs no room and no database, and the store and the audit come behind
+it; lifting waits for both. A store that was lost learns from the audit what was halted, and both learn from the file
+what they could not be told at the time. Of a workspace whose audit knows of a halt file, a missing one halts. Does not
+end any process: `metnos.sandbox.stop` does.
 """
 
-from dataclasses import dataclass
+import contextlib
+from dataclasses import dataclass, replace
 
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock, to_text
-from metnos.core.errors import Refused
+from metnos.core.errors import MetnosError, Refused, StoreError
 from metnos.core.ids import UlidMaker
+from metnos.core.workspace import Workspace
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
+from metnos.law.halt_file import MAY_ACT, HaltFile, HaltNote
 from metnos.law.principal import Principal
-from metnos.store.db import Database
+from metnos.law.running import RunningList
+from metnos.store.db import Database, Transaction
 from metnos.store.migrations import Migration
 
 HALTED = "everything halted"
 LIFTED = "halt lifted"
+READY = "halt file made"
+READY_COUNT = "halt_file"  # in the line of a founding that made one
 
 MIGRATIONS = (
     Migration(
@@ -42,9 +50,15 @@ FOR_GOOD = Migration(
     "0007_halts_for_good",  # of an agent that was retired: no owner's word brings it back
     ("ALTER TABLE halts ADD COLUMN for_good INTEGER NOT NULL DEFAULT 0 CHECK (for_good IN (0, 1))",),
 )
+RUNNING_LISTED = Migration(
+    "0008_running_in_a_file",  # `metnos.law.running`, which a panic can read when this file cannot be
+    ("DROP TABLE running",),
+)
 _WAY_BACK = "If all is well again: metnos executor panic --lift"
 _NO_WAY_BACK = "See: metnos life status"
 _FOR_GOOD = "SELECT reason FROM halts WHERE for_good = 1 LIMIT 1"
+_UNKNOWN = "the reason was lost with the store; the audit knows of the halt"
+_LATEST = "SELECT id, ts, reason, for_good FROM halts WHERE lifted IS NULL ORDER BY id DESC LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,52 +69,100 @@ class Halt:
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A sandbox that is alive, or was: compare ``started`` with the kernel before ending it."""
-
-    pid: int
-    started: str
-
-
 class Halts:
     """The kill switch of one workspace, and what it has to reach."""
 
-    def __init__(self, db: Database, audit: Audit, clock: Clock) -> None:
+    def __init__(self, workspace: Workspace, db: Database, audit: Audit, clock: Clock) -> None:
+        self.file = HaltFile(workspace.halt_file)
+        self.running = RunningList(workspace.running_list)
         self._db = db
         self._audit = audit
         self._clock = clock
         self._ids = UlidMaker(clock)
 
+    def settle(self, *, lost: bool) -> None:
+        """Make file, store and audit agree on what is halted; ``lost``: the store remembers nothing of before.
+
+        Comes before anything acts. Whatever they disagree on halts.
+        """
+        if lost:
+            self._rebuild()
+        note = self.file.read()
+        if not self.file.exists():
+            if self._is_announced():
+                return
+            note = self._standing() or MAY_ACT
+            self.file.create(note)
+        if not note.announced:
+            if not self._is_announced():
+                self._audit.append(Entry(READY))
+            note = replace(self.file.read(), announced=True)
+            self.file.write(note)
+        standing = self._standing()
+        if standing is not None and not note.halted:
+            self.file.halt(standing)
+        if note.halted and note.id:
+            with contextlib.suppress(MetnosError):  # it holds all the same, and the next start tries again
+                self.record(note)
+        self.running.create()
+
+    def note(self, reason: str, *, for_good: bool = False) -> HaltNote:
+        """What a halt that begins now is to say."""
+        return make_note(self._clock, self._ids, reason, for_good=for_good)
+
     def halt(self, reason: str, *, for_good: bool = False) -> None:
         """Stop everything. From here on nothing gets a permit, in any process; ``for_good``: nobody lifts it."""
-        with self._db.write() as tx:
-            row = (self._ids(), to_text(self._clock.now()), reason, for_good)
-            tx.execute("INSERT INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)
-        # Behind the store, unlike any other line: a log that cannot be written must not keep anything going.
-        self._audit.append(Entry(HALTED, {"halt": row[0]}, {"reason": sha256_hex(reason.encode())}))
+        note = self.note(reason, for_good=for_good)
+        self.file.halt(note)
+        self.record(note)
+
+    def record(self, note: HaltNote) -> None:
+        """Tell the store and the audit of a halt that holds already. Each is told, also if the other cannot be."""
+        row = (note.id, note.ts, note.reason, note.for_good)
+        try:
+            with self._db.write() as tx:
+                fresh = tx.execute("INSERT OR IGNORE INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)
+        except StoreError:
+            self._audit.append(_entry(note))
+            raise
+        if fresh:
+            self._audit.append(_entry(note))
 
     def lift(self, by: Principal) -> bool:
         """Let things happen again; says whether anything was halted. Only the owner may."""
         if not by.may_answer:
             raise Refused(f"{by} may not lift a halt", fix="Lift it at the terminal.")
+        note = self.file.read()
+        if note.for_good:
+            raise _forever(note.reason)
         with self._db.write() as tx:
             if row := tx.first(_FOR_GOOD):
-                raise Refused(f"everything was halted for good: {row[0]}", fix=_NO_WAY_BACK)
+                raise _forever(row[0])
             count = len(tx.query("SELECT 1 FROM halts WHERE lifted IS NULL"))
-            if count:
-                names = {"channel": by.channel, "sender": by.sender}
-                self._audit.append(Entry(LIFTED, names, counts={"halts": count}))
-                tx.execute("UPDATE halts SET lifted = ? WHERE lifted IS NULL", (to_text(self._clock.now()),))
-        return bool(count)
+            if not count and not note.halted:
+                return False
+            names = {"channel": by.channel, "sender": by.sender}
+            self._audit.append(Entry(LIFTED, names, counts={"halts": count}))
+            self._lift_all(tx)
+        if not self.file.create(replace(MAY_ACT, announced=True)):
+            self.file.write(replace(MAY_ACT, announced=True))
+        return True
 
     def halted(self) -> Halt | None:
         """Why everything is halted; nothing if it is not."""
-        row = self._db.first("SELECT ts, reason FROM halts WHERE lifted IS NULL ORDER BY id DESC LIMIT 1")
-        if row is None:
+        note = self.file.read()
+        try:
+            standing = self._standing()
+        except StoreError:
+            if not note.halted:
+                raise
+            standing = None
+        found = standing or (note if note.halted else None)
+        if found is None:
             return None
-        why = f"everything was halted at {row[0]}: {row[1] or 'no reason was given'}"
-        return Halt(why, _NO_WAY_BACK if self.is_for_good() else _WAY_BACK)
+        since = f" at {found.ts}" if found.ts else ""
+        why = f"everything was halted{since}: {found.reason or 'no reason was given'}"
+        return Halt(why, _NO_WAY_BACK if self._is_final(note) else _WAY_BACK)
 
     def why(self) -> str | None:
         """The same, for whoever only shows it."""
@@ -108,21 +170,54 @@ class Halts:
 
     def is_for_good(self) -> bool:
         """Whether nothing here will ever act again."""
-        return self._db.first(_FOR_GOOD) is not None
+        return self._is_final(self.file.read())
 
-    # -- what runs
+    # -- inside
 
-    def register(self, pid: int, started: str) -> None:
-        """Note a sandbox that now runs. An older one of the same number is gone, or it could not have that number."""
+    def _is_final(self, note: HaltNote) -> bool:
+        if note.for_good:
+            return True
+        try:
+            return self._db.first(_FOR_GOOD) is not None
+        except StoreError:
+            return False
+
+    def _standing(self) -> HaltNote | None:
+        """The newest halt in the store that was not lifted."""
+        row = self._db.first(_LATEST)
+        return None if row is None else HaltNote(True, row[0], row[1], row[2], bool(row[3]))
+
+    def _lift_all(self, tx: Transaction) -> None:
+        tx.execute("UPDATE halts SET lifted = ? WHERE lifted IS NULL", (to_text(self._clock.now()),))
+
+    def _is_announced(self) -> bool:
+        """Whether the audit says that a halt file was ever made here."""
+        return any(line.kind == READY or READY_COUNT in line.entry.counts for line in self._audit.newest())
+
+    def _rebuild(self) -> None:
+        """Learn from the audit what was halted and not lifted since."""
+        standing: dict[str, HaltNote] = {}
+        for line in reversed(list(self._audit.newest())):
+            entry = line.entry
+            if line.kind == HALTED and "halt" in entry.names:
+                note = HaltNote(True, entry.names["halt"], line.ts, _UNKNOWN, bool(entry.counts.get("for_good")))
+                standing[note.id] = note
+            elif line.kind == LIFTED:
+                standing = {key: note for key, note in standing.items() if note.for_good}
         with self._db.write() as tx:
-            tx.execute(
-                "INSERT OR REPLACE INTO running (pid, started, ts) VALUES (?, ?, ?)",
-                (pid, started, to_text(self._clock.now())),
-            )
+            for note in standing.values():
+                row = (note.id, note.ts, note.reason, note.for_good)
+                tx.execute("INSERT OR IGNORE INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)
 
-    def unregister(self, pid: int) -> None:
-        with self._db.write() as tx:
-            tx.execute("DELETE FROM running WHERE pid = ?", (pid,))
 
-    def running(self) -> list[Running]:
-        return [Running(*row) for row in self._db.query("SELECT pid, started FROM running ORDER BY pid")]
+def make_note(clock: Clock, ids: UlidMaker, reason: str, *, for_good: bool = False) -> HaltNote:
+    return HaltNote(halted=True, id=ids(), ts=to_text(clock.now()), reason=reason, for_good=for_good)
+
+
+def _entry(note: HaltNote) -> Entry:
+    reason = sha256_hex(note.reason.encode("utf-8", "replace"))
+    return Entry(HALTED, {"halt": note.id}, {"reason": reason}, {"for_good": int(note.for_good)})
+
+
+def _forever(reason: str) -> Refused:
+    return Refused(f"everything was halted for good: {reason}", fix=_NO_WAY_BACK)

@@ -9,4 +9,5 @@ MIGRATIONS = (
     *halt.MIGRATIONS,
     *pairing.MIGRATIONS,
     halt.FOR_GOOD,
+    halt.RUNNING_LISTED,
 )
