@@ -328,7 +328,9 @@ def test_killed_writers_lose_no_line_and_break_no_chain(workspace: Workspace, re
         assert len(acknowledged) > round_
     report = app.verify_audit(workspace)
     assert report.sound, report.faults[:3]
-    founding.take_seat(workspace, Settings(), SystemClock()).audit.append(Entry("some act"))
+    audit = founding.take_seat(workspace, Settings(), SystemClock()).audit
+    assert audit.doubt() is None
+    audit.append(Entry("some act"))
     report = app.verify_audit(workspace)
     assert report.sound, report.faults[:3]
     recorded = {line.entry.names.get("who") for line in audit_log.backwards(workspace.audit)}

@@ -21,7 +21,7 @@ from metnos.core.workspace import Workspace
 
 _SYSTEMCTL = "systemctl"
 _PATIENCE_S = 90.0  # of one call: stopping takes its time
-_KEPT = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")  # what says where things are
+_KEPT = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")  # what says where things are
 _NO_SYSTEMD = (
     "Without it, start `metnos serve` by whatever starts programs here (an init script, a container, cron's @reboot)."
 )

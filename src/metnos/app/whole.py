@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from metnos.app.house import App, refuse_missing
+from metnos.core import sign
 from metnos.core.clock import Clock, SystemClock
+from metnos.core.sections import Settings
 from metnos.core.settings import load
 from metnos.core.workspace import Workspace
 from metnos.law import backup as backing
 from metnos.law import founding
-from metnos.law.audit import look_at
+from metnos.law.audit import Audit, look_at
 from metnos.law.audit_verify import Report, verify
 from metnos.law.backup import Backup
 from metnos.law.restore import Restored
@@ -47,6 +49,14 @@ def restore(source: Path, workspace: Workspace, *, replace: bool, passphrase: st
 def read_backup(source: Path) -> Manifest:
     """Check a whole archive and say what is in it."""
     return archive.read(source)
+
+
+def open_audit(workspace: Workspace, clock: Clock | None = None) -> Audit:
+    """The audit for writing. Needs the key, and neither settings nor a constitution."""
+    refuse_missing(workspace)
+    signer = sign.load_signer(workspace.secret_key)
+    every, wait = Settings().audit.checkpoint_every, Settings().store.busy_timeout_s
+    return Audit(workspace, signer, clock or SystemClock(), every=every, busy_timeout_s=wait)
 
 
 def verify_audit(workspace: Workspace) -> Report:

@@ -1,5 +1,6 @@
 """``metnos audit``: read and prove the record of what was done."""
 
+import contextlib
 import itertools
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import click
 from metnos import app
 from metnos.cli import FAILED, FINE, Choice
 from metnos.cli.opening import look_after
-from metnos.cli.output import counted, json_option, note, print_json, print_table
+from metnos.cli.output import counted, inert, json_option, note, print_json, print_table, require_word
 from metnos.core.errors import MetnosError
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log
@@ -91,6 +92,31 @@ def verify(choice: Choice, as_json: bool) -> int:
     click.echo(f"{counted(len(report.faults), 'fault')} in {counted(report.lines, 'line')}")
     print_table(("wrong", "where", "line", "what"), [(f.wrong, f.place, f.seq, f.detail) for f in report.faults])
     return FAILED
+
+
+@audit.command()
+@click.pass_obj
+def accept(choice: Choice) -> None:
+    """Take the audit as it is, after lines were lost or an older copy of the workspace was put back.
+
+    While the audit is in doubt nothing acts. Shows what is wrong and asks for a typed word.
+    """
+    log = app.open_audit(_open(choice))
+    with contextlib.closing(log):
+        doubts = log.doubts()
+        if not doubts:
+            click.echo("Nothing about the audit is in doubt.")
+            return
+        for doubt in doubts:
+            click.secho("in doubt: ", fg="red", bold=True, nl=False)
+            click.echo(inert(doubt))
+        click.echo(
+            "What was recorded in missing lines is lost, halts and revocations among it. Look at the newest ones"
+        )
+        click.echo("(metnos audit tail), at grants (metnos policy grants) and at devices (metnos device list) first.")
+        require_word("accept", "take the audit as it is, and let things act again")
+        log.accept("terminal")
+        click.echo("Accepted. The audit says so.")
 
 
 def _open(choice: Choice) -> Workspace:

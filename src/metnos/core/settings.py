@@ -82,6 +82,12 @@ def config_home() -> Path:
     return Path(named) if named.startswith("/") else home_folder() / ".config"
 
 
+def state_home() -> Path:
+    """Where programs keep what they remember between two starts, by the same rules."""
+    named = os.environ.get("XDG_STATE_HOME", "")
+    return Path(named) if named.startswith("/") else home_folder() / ".local/state"
+
+
 def variable(name: str) -> str:
     """What the environment variable ``name`` holds, for a secret that the settings only point to; empty if unset."""
     return os.environ.get(name, "")

@@ -4,13 +4,17 @@ Rules: a line is on the disk before `append` returns, and whoever cannot append 
 processes take turns by the write lock of the audit's database, which also holds the head and length of the log, signed,
 so that a lost tail and a rewritten log are noticed. What a killed process left behind the head is settled and said in a
 line of its own, "audit recovered": whole lines that follow are taken up, half a line is cut off. Anything else found
-behind the head, or missing before it, is left for `verify` to name and recorded as "audit damaged". Does not guarantee
-anything against whoever can read the agent's key.
+behind the head, or missing before it, is left for `verify` to name and recorded as "audit damaged".
+
+That, and a log that is not the one which the witness outside the workspace remembers, is a doubt: recording goes on,
+nothing acts (`metnos.law.halt`), and the witness keeps what it knows until the owner accepts the log as it is. Does not
+guarantee anything against whoever can read the agent's key.
 """
 
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from metnos.core import files
@@ -20,8 +24,10 @@ from metnos.core.sign import Signer
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log
 from metnos.law.audit_line import (
+    ACCEPTED,
     CHECKPOINT,
     DAMAGED,
+    DOUBTED,
     GENESIS,
     HEAD_REBUILT,
     RECOVERED,
@@ -30,11 +36,11 @@ from metnos.law.audit_line import (
     checkpoint_message,
 )
 from metnos.law.audit_log import Head, Look
+from metnos.law.witness import HEAD_PURPOSE, Witness, judge
 from metnos.store.db import Database, Durability, Transaction
 from metnos.store.migrations import Migration
 
 PURPOSE = "audit checkpoint"
-HEAD_PURPOSE = "audit head"
 
 MIGRATIONS = (
     Migration(
@@ -50,7 +56,13 @@ MIGRATIONS = (
             ) STRICT""",
         ),
     ),
+    Migration("0002_doubts", ("CREATE TABLE audit_doubts (why TEXT PRIMARY KEY, ts TEXT NOT NULL) STRICT",)),
 )
+_HEAD = "seq, hash, month, size, signature"
+_CUT = "the log is shorter than it was: lines are missing from its end"
+_FOREIGN = "something stands behind the log's last line that Metnos did not write"
+_FORGED = "the witness outside the workspace was not signed by this agent"
+_UNVOUCHED = "what the store remembers of the log was lost, and nothing else vouches for it"
 
 
 class Audit:
@@ -63,6 +75,8 @@ class Audit:
         self._signer = signer
         self._clock = clock
         self._every = every
+        self.witness = Witness.of(workspace.root, signer.public)
+        self._vouched: Head | None = None  # what the witness said when the log was last compared with it
         files.private_folder(workspace.law)
         files.private_folder(self.folder)
         # NORMAL is enough: after a power cut the log may be longer than the head, and then the head follows the log.
@@ -106,6 +120,36 @@ class Audit:
             self._settle(tx)
             yield audit_log.look(self.folder, read_head(tx))
 
+    def doubt(self) -> str | None:
+        """Why this log may not be the whole one; nothing if all that remember it agree. Nothing may act on a doubt."""
+        record = self.witness.read()
+        row = self._db.first(f"SELECT {_HEAD}, (SELECT why FROM audit_doubts ORDER BY ts LIMIT 1) FROM audit_head")  # noqa: S608 -- constants
+        if row is not None and row[-1] is not None:
+            return str(row[-1])
+        head = Head(*row[:-1]) if row is not None else None
+        if head is not None and self._agrees(record, head) and audit_log.ends_with(self.folder, head):
+            return None
+        with self._db.write() as tx:  # another process may be in the middle of a line
+            self._settle(tx)
+            return next(iter(_doubts(tx)), None)
+
+    def doubts(self) -> list[str]:
+        """All that makes this log doubtful, the oldest first."""
+        with self._db.write() as tx:
+            self._settle(tx)
+            return _doubts(tx)
+
+    def accept(self, by: str) -> list[str]:
+        """Take the log as it is for the whole one, and say so in it; returns what was doubted. Only the owner may, and
+        a restore that the owner asked for."""
+        with self._db.write() as tx:
+            head = self._settle(tx)
+            doubted = _doubts(tx)
+            if doubted:
+                tx.execute("DELETE FROM audit_doubts")
+                self._put(tx, head, Entry(ACCEPTED, {"by": by}, counts={"doubts": len(doubted)}))
+        return doubted
+
     def head(self) -> Head | None:
         """The last line that was acknowledged."""
         return read_head(self._db)
@@ -144,7 +188,9 @@ class Audit:
             lines.append(self._checkpoint(line))
         size = _append_synced(audit_log.path_of(self.folder, month), b"".join(each.encode() for each in lines))
         last = lines[-1]
-        self._write_head(tx, Head(last.seq, last.hash, month, size))
+        written = self._write_head(tx, Head(last.seq, last.hash, month, size))
+        if not _doubts(tx) and self.witness.write(written):
+            self._vouched = written
         return line
 
     def _checkpoint(self, after: AuditLine) -> AuditLine:
@@ -153,17 +199,20 @@ class Audit:
         return AuditLine(after.seq + 1, after.ts, entry, after.hash, after.month, signature)
 
     def _settle(self, tx: Transaction) -> Head | None:
-        """Make head and log agree, and return the head to write behind."""
-        head = read_head(tx) or audit_log.beginning(self.folder)
+        """Make head and log agree, compare them with the witness, and return the head to write behind."""
+        remembered = read_head(tx)
+        head = remembered or audit_log.beginning(self.folder)
         if head is None:
             return self._rebuild(tx)
         tail = audit_log.after_head(self.folder, head)
         if tail.lines:
             last = tail.lines[-1]
-            head = Head(last.seq, last.hash, last.month, tail.size)
-            self._write_head(tx, head)
+            head = self._write_head(tx, Head(last.seq, last.hash, last.month, tail.size))
         if tail.torn:
             os.truncate(audit_log.path_of(self.folder, tail.month), tail.size)
+        if tail.lost or tail.foreign:
+            self._doubt(tx, _CUT if tail.lost else _FOREIGN)
+        head = self._compare(tx, head if head.seq else None) or head
         if tail.lost or tail.foreign:
             return self._note(tx, head, Entry(DAMAGED, counts={"known": head.seq}))
         if tail.lines or tail.torn:
@@ -174,9 +223,42 @@ class Audit:
         """The store knows of no line: either there is none, or the store's own file was lost."""
         newest = next(self.newest(), None)
         if newest is None:
-            return None
+            return self._compare(tx, None)
         head = Head(newest.seq, newest.hash, audit_log.months(self.folder)[-1], 0)
-        return self._note(tx, head, Entry(HEAD_REBUILT, counts={"known": newest.seq}))
+        if self.witness.read() is None:
+            self._doubt(tx, _UNVOUCHED)
+        compared = self._compare(tx, head)
+        return self._note(tx, compared or head, Entry(HEAD_REBUILT, counts={"known": newest.seq}))
+
+    def _compare(self, tx: Transaction, head: Head | None) -> Head | None:
+        """Compare the log with the witness; a first doubt is said in the log. Returns the head to write behind."""
+        record = self.witness.read()
+        if record is None or self._agrees(record, head) or _doubts(tx):
+            return head
+        why = judge(record, head, self._hash_of)
+        if why is None and not self.witness.is_signed(record):
+            why = _FORGED
+        if why is None:
+            self._vouched = record
+            return head
+        self._doubt(tx, why)
+        found = head or Head(0, GENESIS, "", 0)
+        return self._note(tx, found, Entry(DOUBTED, counts={"witness": record.seq, "log": found.seq}))
+
+    def _agrees(self, record: Head | None, head: Head | None) -> bool:
+        """Whether witness and head are known to belong together, without a look into the log's files."""
+        if record is None or head is None:
+            return record is None
+        if record.seq == head.seq:
+            return record == head
+        return record == self._vouched and record.seq < head.seq
+
+    def _hash_of(self, seq: int) -> str | None:
+        line = next(audit_log.backwards(self.folder, seq + 1), None)
+        return line.hash if line is not None and line.seq == seq else None
+
+    def _doubt(self, tx: Transaction, why: str) -> None:
+        tx.execute("INSERT OR IGNORE INTO audit_doubts (why, ts) VALUES (?, ?)", (why, to_text(self._clock.now())))
 
     def _note(self, tx: Transaction, head: Head, entry: Entry) -> Head:
         """Write a line about the log itself, behind everything that is there, in the newest file."""
@@ -186,14 +268,15 @@ class Audit:
         assert noted is not None  # noqa: S101 -- `_put` has just written it
         return noted
 
-    def _write_head(self, tx: Transaction, head: Head) -> None:
-        signature = self._signer.sign(HEAD_PURPOSE, head.message())
+    def _write_head(self, tx: Transaction, head: Head) -> Head:
+        signed = replace(head, signature=self._signer.sign(HEAD_PURPOSE, head.message()))
         tx.execute(
             "INSERT INTO audit_head (id, seq, hash, month, size, signature) VALUES (1, ?, ?, ?, ?, ?)"
             " ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, month = excluded.month,"
             " size = excluded.size, signature = excluded.signature",
-            (head.seq, head.hash, head.month, head.size, signature),
+            (signed.seq, signed.hash, signed.month, signed.size, signed.signature),
         )
+        return signed
 
 
 def _append_synced(path: Path, content: bytes) -> int:
@@ -244,5 +327,9 @@ def look_at(workspace: Workspace) -> Look:
 
 def read_head(store: Database | Transaction) -> Head | None:
     """The head as the store remembers it."""
-    row = store.first("SELECT seq, hash, month, size, signature FROM audit_head")
+    row = store.first(f"SELECT {_HEAD} FROM audit_head")  # noqa: S608 -- constants
     return Head(*row) if row is not None else None
+
+
+def _doubts(tx: Transaction) -> list[str]:
+    return [why for (why,) in tx.query("SELECT why FROM audit_doubts ORDER BY ts, rowid")]

@@ -19,6 +19,8 @@ KEY_INSTALLED = "key installed"
 RECOVERED = "audit recovered"
 DAMAGED = "audit damaged"
 HEAD_REBUILT = "audit head rebuilt"
+DOUBTED = "audit doubted"
+ACCEPTED = "audit accepted"
 
 _KIND = re.compile(r"[a-z]{1,24}( [a-z]{1,24}){0,3}")
 _FIELD = re.compile(r"[a-z][a-z0-9_]{0,31}")

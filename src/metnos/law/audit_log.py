@@ -110,6 +110,14 @@ def _number(raw: bytes) -> int:
     return int(found[1]) if found else 0
 
 
+def ends_with(folder: Path, head: Head) -> bool:
+    """Whether the file of the last line is as long as it was then; costs no more than asking for its size."""
+    try:
+        return path_of(folder, head.month).stat().st_size == head.size
+    except OSError:
+        return False
+
+
 def after_head(folder: Path, head: Head) -> Tail:
     """What stands in the files behind ``head``."""
     path = path_of(folder, head.month)

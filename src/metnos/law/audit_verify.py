@@ -12,7 +12,7 @@ from pathlib import Path
 
 from metnos.core import sign
 from metnos.law import audit_log
-from metnos.law.audit import HEAD_PURPOSE, PURPOSE
+from metnos.law.audit import PURPOSE
 from metnos.law.audit_line import (
     CHECKPOINT,
     DAMAGED,
@@ -24,6 +24,7 @@ from metnos.law.audit_line import (
 )
 from metnos.law.audit_line import parse as parse_line
 from metnos.law.audit_log import Head, Look, Place
+from metnos.law.witness import HEAD_PURPOSE
 
 
 class Wrong(StrEnum):

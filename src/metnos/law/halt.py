@@ -3,8 +3,8 @@
 Rules: a halt holds from the moment that its file says so (`metnos.law.halt_file`), in every process, until the owner
 lifts it. Stopping waits for nothing: the file needs no room and no database, and the store and the audit come behind
 it; lifting waits for both. A store that was lost learns from the audit what was halted, and both learn from the file
-what they could not be told at the time. Of a workspace whose audit knows of a halt file, a missing one halts. Does not
-end any process: `metnos.sandbox.stop` does.
+what they could not be told at the time. Of a workspace whose audit knows of a halt file, a missing one halts. A doubt
+about the audit halts as well, until the owner accepts the audit. Does not end any process: `metnos.sandbox.stop` does.
 """
 
 import contextlib
@@ -56,6 +56,10 @@ RUNNING_LISTED = Migration(
 )
 _WAY_BACK = "If all is well again: metnos executor panic --lift"
 _NO_WAY_BACK = "See: metnos life status"
+_DOUBTED = (
+    "Look at it: metnos audit verify. To take it as it is, as after putting an older copy of the workspace back:"
+    " metnos audit accept"
+)
 _FOR_GOOD = "SELECT reason FROM halts WHERE for_good = 1 LIMIT 1"
 _UNKNOWN = "the reason was lost with the store; the audit knows of the halt"
 _LATEST = "SELECT id, ts, reason, for_good FROM halts WHERE lifted IS NULL ORDER BY id DESC LIMIT 1"
@@ -159,10 +163,19 @@ class Halts:
             standing = None
         found = standing or (note if note.halted else None)
         if found is None:
-            return None
+            return self._doubted()
         since = f" at {found.ts}" if found.ts else ""
         why = f"everything was halted{since}: {found.reason or 'no reason was given'}"
         return Halt(why, _NO_WAY_BACK if self._is_final(note) else _WAY_BACK)
+
+    def _doubted(self) -> Halt | None:
+        """The halt that a doubt about the audit is: whoever cut the record may have cut a halt out of it."""
+        try:
+            doubt = self._audit.doubt()
+        except (MetnosError, OSError) as error:
+            why = error.what if isinstance(error, MetnosError) else str(error.strerror)
+            return Halt(f"nothing may act, because the audit cannot be read: {why}", "metnos doctor")
+        return None if doubt is None else Halt(f"nothing may act, because the audit is in doubt: {doubt}", _DOUBTED)
 
     def why(self) -> str | None:
         """The same, for whoever only shows it."""

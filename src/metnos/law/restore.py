@@ -78,6 +78,7 @@ def restore(source: Path, workspace: Workspace, clock: Clock, *, replace: bool, 
     # The restored settings or Laws may be what is broken; these acts need neither, and the next start will say so.
     founding.complete(workspace)
     seat = founding.take_seat(workspace, Settings.model_construct(), clock)
+    seat.audit.accept("restore")  # the log is an older one on purpose
     founding.install_key(seat)
     seat.audit.append(Entry(RESTORED, digests={"archive": digest}))
     return Restored(manifest, kept, keys, faults)
