@@ -177,6 +177,46 @@ def run(args, ctx):
     got = call(298, wanted, 0, -1, -1, 0)
     return say("perf " + "works" if got >= 0 else got)
 """
+# The kernel drops an argument's upper half; a filter that compares the whole must not be fooled by it.
+LEASE = """
+def run(args, ctx):
+    open("/tmp/held", "w").close()
+    at = os.open("/tmp/held", os.O_RDONLY)
+    set_lease, reading = 1024, 0
+    got = [call(72, at, high << 32 | set_lease, reading) for high in (0, 1, 0x80000000)]
+    return say("leased " + "it" if 0 in got else got)
+"""
+SOCKET_FILTER = """
+def run(args, ctx):
+    code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 1, ctypes.addressof(code)))
+    one, _ = socket.socketpair()
+    attach, level = 26, 1
+    at, upper = one.fileno(), (0, 1 << 32)
+    got = [call(54, at, left | level, right | attach, program, 16) for left in upper for right in upper]
+    return say("attached " + "it" if 0 in got else got)
+"""
+PEER = """
+def run(args, ctx):
+    peer_pidfd = 77
+    got = tried(lambda: ctx._talk._socket.getsockopt(1, peer_pidfd))[0]
+    return say("peer is " + "open" if isinstance(got, int) else got)
+"""
+URGENT = """
+def run(args, ctx):
+    one, other = socket.socketpair()
+    got = tried(lambda: one.send(b"x", socket.MSG_OOB))[0]
+    return say("urgent " + "sent" if got == 1 else got)
+"""
+MERGED = """
+def run(args, ctx):
+    import mmap
+    memory = mmap.mmap(-1, 1 << 16)
+    at = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    mergeable, page_out = 12, 21
+    got = [call(28, at, 1 << 16, high << 32 | advice) for high in (0, 1) for advice in (mergeable, page_out)]
+    return say("advised " + "it" if 0 in got else got)
+"""
 
 
 @contextlib.contextmanager
@@ -227,7 +267,17 @@ ATTACKS = (
     Attack("clone3 namespace", FAMILY, "nor a user namespace", CLONE3.format(flags="0x10000000"),
            escaped=said("made one"), weaken=weaken.no_filter),
     Attack("setns", FAMILY, "the zygote's namespaces cannot be entered through its descriptor", SETNS,
-           escaped=said("entered it"), without=f"call setns, {ROOT}"),
+           escaped=said("entered it"), without=f"call setns, call getsockopt, {ROOT}"),
+    Attack("peer", FAMILY, "no handle on the process at the other end of its channel", PEER,
+           escaped=said("peer is open"), without="call getsockopt"),
+    Attack("lease", FAMILY, "no lease holds up others who open a file", LEASE, escaped=said("leased it"),
+           without="call fcntl"),
+    Attack("socket filter", FAMILY, "no program is put before a socket", SOCKET_FILTER, escaped=said("attached it"),
+           without="call setsockopt"),
+    Attack("urgent byte", FAMILY, "no urgent bytes, whose handling was a way into the kernel", URGENT,
+           escaped=said("urgent sent"), without="call sendto"),
+    Attack("merged pages", FAMILY, "pages are not merged with those of others, nor thrown out", MERGED,
+           escaped=said("advised it"), without="call madvise"),
     Attack("mount", FAMILY, "nothing can be mounted", MOUNT, escaped=said("mounted it"), without=f"call mount, {ROOT}"),
     calls("open_tree", "no mount can be copied", '"tree " + str(call(428, -100, b"/usr", 1) >= 0)', "tree True",
           f"call open_tree, {ROOT}"),

@@ -1,10 +1,32 @@
 """Which kernel calls an executor may make, by name, with their numbers on x86_64 and aarch64.
 
 What is in none of the tables fails inside as "operation not permitted". The hostile ones end the process at once: no
-honest program calls them, and a caller is dealt with as an attacker.
+honest program calls them, and a caller is dealt with as an attacker. Those in `JUDGED` work with some arguments only:
+what a list does not name is refused, and so is every argument with a bit in its upper half, which the kernel drops from
+a number of 32 bits after the filter has seen it.
 """
 
+from dataclasses import dataclass
+
 Numbers = dict[str, tuple[int | None, int | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentLimit:
+    """One argument of a call: it is one of ``values``, or, if there are none, has no bit that ``bits`` lacks."""
+
+    place: int
+    values: tuple[int, ...] = ()
+    bits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A call that works while all its limits hold."""
+
+    numbers: tuple[int | None, int | None]
+    limits: tuple[ArgumentLimit, ...]
+
 
 HARMLESS: Numbers = {
     "read": (0, 63),
@@ -21,13 +43,10 @@ HARMLESS: Numbers = {
     "select": (23, None),
     "pselect6": (270, 72),
     "lseek": (8, 62),
-    "mmap": (9, 222),
     "mprotect": (10, 226),
     "munmap": (11, 215),
     "mremap": (25, 216),
     "msync": (26, 227),
-    "mincore": (27, 232),
-    "madvise": (28, 233),
     "brk": (12, 214),
     "rt_sigaction": (13, 134),
     "rt_sigprocmask": (14, 135),
@@ -102,18 +121,10 @@ HARMLESS: Numbers = {
     "getresgid": (120, 150),
     "getpriority": (140, 141),
     "sendfile": (40, 71),
-    "sendmsg": (46, 211),
-    "recvmsg": (47, 212),
-    "sendto": (44, 206),
-    "recvfrom": (45, 207),
     "shutdown": (48, 210),
     "getsockname": (51, 204),
     "getpeername": (52, 205),
-    "getsockopt": (55, 209),
-    "setsockopt": (54, 208),
     "copy_file_range": (326, 285),
-    "splice": (275, 76),
-    "tee": (276, 77),
     "exit": (60, 93),
     "exit_group": (231, 94),
     "wait4": (61, 260),
@@ -137,7 +148,6 @@ HARMLESS: Numbers = {
     "fchdir": (81, 50),
     "rename": (82, None),
     "renameat": (264, 38),
-    "renameat2": (316, 276),
     "mkdir": (83, None),
     "mkdirat": (258, 34),
     "rmdir": (84, None),
@@ -166,17 +176,14 @@ HARMLESS: Numbers = {
     "getrlimit": (97, 163),
     "getrusage": (98, 165),
     "sysinfo": (99, 179),
-    "prlimit64": (302, 261),
     "getxattr": (191, 8),
     "lgetxattr": (192, 9),
     "fgetxattr": (193, 10),
     "listxattr": (194, 11),
     "llistxattr": (195, 12),
     "flistxattr": (196, 13),
-    "arch_prctl": (158, None),
     "set_tid_address": (218, 96),
     "set_robust_list": (273, 99),
-    "get_robust_list": (274, 100),
     "futex": (202, 98),
     "futex_waitv": (449, 449),
     "getcpu": (309, 168),
@@ -269,4 +276,44 @@ BUILDING: Numbers = {
     "landlock_create_ruleset": (444, 444),
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
+}
+
+# A pair of local sockets that can only speak to one another; one for datagrams could be sent anywhere. With and without
+# the flags for closing and for not blocking.
+_PAIRS = tuple(kind | flags for kind in (1, 5) for flags in (0, 0x800, 0x80000, 0x80800))
+# Copies, flags and locks of a descriptor, and the size of a pipe. Not signals to owners, leases and notices, which
+# would hold up others who use the file, and not a larger pipe.
+_FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 1030, 1032)
+_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # terminal?, size, bytes waiting, blocking, close on exec
+_OPTIONS_READ = (3, 4, 7, 8, 20, 21, 30, 38, 39, 66, 67)  # type, error, sizes, patience, listening?, protocol, family
+_OPTIONS_SET = (20, 21, 66, 67)  # patience; not filters, credentials and sizes
+# Look, wait for all, do not wait, no signal, more to come, whole length, close on exec. Not urgent bytes, which have
+# been a way into the kernel.
+_MESSAGE_FLAGS = 0x2 | 0x20 | 0x100 | 0x40 | 0x4000 | 0x8000 | 0x40000000
+# How pages will be used, and that they are free, stay out of a fork or a dump, or guard a stack. Not pages shared with
+# others or thrown out of memory: how long the next use takes would tell what others have in theirs.
+_ADVICE = (0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19, 22, 23, 102, 103)
+# Everything but pages that are locked or huge, which no limit on memory counts.
+_MAPPINGS = 0x1 | 0x2 | 0x10 | 0x20 | 0x40 | 0x100 | 0x800 | 0x1000 | 0x4000 | 0x8000 | 0x10000 | 0x20000 | 0x100000
+
+JUDGED: dict[str, JudgedCall] = {
+    "socketpair": JudgedCall((53, 199), (ArgumentLimit(0, (1,)), ArgumentLimit(1, _PAIRS))),
+    "fcntl": JudgedCall((72, 25), (ArgumentLimit(1, _FCNTLS),)),
+    "ioctl": JudgedCall((16, 29), (ArgumentLimit(1, _IOCTLS),)),
+    "getsockopt": JudgedCall((55, 209), (ArgumentLimit(1, (1,)), ArgumentLimit(2, _OPTIONS_READ))),
+    "setsockopt": JudgedCall((54, 208), (ArgumentLimit(1, (1,)), ArgumentLimit(2, _OPTIONS_SET))),
+    "sendto": JudgedCall((44, 206), (ArgumentLimit(3, bits=_MESSAGE_FLAGS),)),
+    "sendmsg": JudgedCall((46, 211), (ArgumentLimit(2, bits=_MESSAGE_FLAGS),)),
+    "recvfrom": JudgedCall((45, 207), (ArgumentLimit(3, bits=_MESSAGE_FLAGS),)),
+    "recvmsg": JudgedCall((47, 212), (ArgumentLimit(2, bits=_MESSAGE_FLAGS),)),
+    "madvise": JudgedCall((28, 233), (ArgumentLimit(2, _ADVICE),)),
+    "mmap": JudgedCall((9, 222), (ArgumentLimit(3, bits=_MAPPINGS),)),
+    "renameat2": JudgedCall((316, 276), (ArgumentLimit(4, bits=0x3),)),  # not over, swap; no place left as a device
+    "prlimit64": JudgedCall((302, 261), (ArgumentLimit(0, (0,)),)),  # its own
+    "arch_prctl": JudgedCall((158, None), (ArgumentLimit(0, (0x1001, 0x1002, 0x1003, 0x1004)),)),  # thread registers
+}
+
+# The same, once the walls stand: building them needs others.
+SEALED: dict[str, JudgedCall] = {
+    "prctl": JudgedCall((157, 167), (ArgumentLimit(0, (15, 16)),)),  # a thread's name
 }
