@@ -206,7 +206,7 @@ def show_sibling(patch: pytest.MonkeyPatch, scene: Scene) -> None:
     inside(
         "walls",
         'kernel.mount_tmpfs(_NEW_ROOT + "/tmp"',
-        f"_attach(HOST, {str(shared)!r}, 0, None)\n"
+        f"_attach(HOST, {str(shared)!r}, {str(shared)!r}, 0, None)\n"
         "    kernel.attach_tree(kernel.clone_tree(os.open(_NEW_ROOT + "
         f'{str(shared)!r}, os.O_PATH)), _NEW_ROOT + "/tmp")\n    (lambda *_, **__: None)(_NEW_ROOT + "/tmp"',
     )(patch, scene)

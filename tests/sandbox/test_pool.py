@@ -4,7 +4,6 @@ import contextlib
 import marshal
 import os
 import signal
-import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from metnos.core.errors import SandboxError
+from metnos.sandbox.interpreter import this_python
 from metnos.sandbox.pool import Ended, Job, Pool
 from metnos.sandbox.profile import Walls, find_bwrap
 from support import at_once
@@ -276,13 +276,6 @@ def test_a_missing_bubblewrap_says_what_to_do(tmp_path: Path) -> None:
     assert "config set sandbox.bwrap" in caught.value.fix
 
 
-def _script(folder: Path, text: str) -> str:
-    script = folder / "bwrap"
-    script.write_text(text)
-    script.chmod(stat.S_IRWXU)
-    return str(script)
-
-
 def _open() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
@@ -300,8 +293,11 @@ BROKEN = {
 
 @pytest.mark.parametrize("cold", [False, True])
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_start_that_breaks_is_an_error_and_leaves_nothing(tmp_path: Path, how: str, cold: bool) -> None:
-    pool = Pool(_script(tmp_path, BROKEN[how]), timeout_s=0.5 if how == "hangs" else 60.0)
+def test_a_start_that_breaks_is_an_error_and_leaves_nothing(
+    script: Callable[[str], Path], how: str, cold: bool
+) -> None:
+    script(BROKEN[how])
+    pool = Pool(timeout_s=0.5 if how == "hangs" else 60.0)
     before, processes = _open(), living(os.getpid())
     with pytest.raises(SandboxError) as caught:
         pool.run(ECHO, refuse, cold=cold)
@@ -312,11 +308,14 @@ def test_a_start_that_breaks_is_an_error_and_leaves_nothing(tmp_path: Path, how:
         assert "sysctl" in caught.value.fix
 
 
-def test_a_start_that_hangs_inside_leaves_nothing(tmp_path: Path) -> None:
+SLEEP = "import time; time.sleep(60)"
+
+
+def test_a_start_that_hangs_inside_leaves_nothing(script: Callable[[str], Path]) -> None:
     """Bubblewrap itself is well, and what it started says nothing: its first process must not be left behind."""
     mark = f"60.{os.getpid()}"
     text = f"#!/bin/bash\nargs=()\nwhile [ \"$1\" != -- ]; do args+=(\"$1\"); shift; done\n" \
-           f"exec {find_bwrap('')} \"${{args[@]}}\" -- /usr/bin/sleep {mark}\n"  # fmt: skip
+           f"exec {find_bwrap('')} \"${{args[@]}}\" -- {this_python().program} -ISc '{SLEEP}' {mark}\n"  # fmt: skip
 
     def left() -> list[int]:
         found = []
@@ -326,8 +325,9 @@ def test_a_start_that_hangs_inside_leaves_nothing(tmp_path: Path) -> None:
                     found.append(int(path.parent.name))
         return found
 
+    script(text)
     with pytest.raises(SandboxError, match="in time"):
-        Pool(_script(tmp_path, text), timeout_s=0.5).run(ECHO, refuse)
+        Pool(timeout_s=0.5).run(ECHO, refuse)
     try:
         assert eventually(lambda: not left())
     finally:

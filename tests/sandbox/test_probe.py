@@ -3,7 +3,6 @@
 import contextlib
 import os
 import socket
-import stat
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -70,16 +69,10 @@ def test_a_missing_wall_shows(what: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "does not hold" in check.found
 
 
-def script(folder: Path, text: str) -> str:
-    path = folder / "bwrap"
-    path.write_text(text)
-    path.chmod(stat.S_IRWXU)
-    return str(path)
-
-
-def test_a_sandbox_that_does_not_start_is_red(tmp_path: Path) -> None:
+def test_a_sandbox_that_does_not_start_is_red(script: Callable[[str], Path]) -> None:
     complaint = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
-    check = probe.check(script(tmp_path, complaint), 30)
+    script(complaint)
+    check = probe.check("", 30)
     assert check.level is Level.RED
     assert "No permissions to create new namespace" in check.found
     assert "sysctl" in check.fix
@@ -110,13 +103,23 @@ def test_a_place_where_the_probe_cannot_be_set_up_is_red(tmp_path: Path, monkeyp
 
 
 @pytest.mark.slow
-def test_a_sandbox_that_hangs_is_red(tmp_path: Path) -> None:
+def test_a_sandbox_that_hangs_is_red(script: Callable[[str], Path]) -> None:
+    script("#!/bin/sh\nexec sleep 60\n")
     with pytest.raises(SandboxError, match="did not start in time"):
-        probe.probe(script(tmp_path, "#!/bin/sh\nexec sleep 60\n"), 1)
+        probe.probe("", 1)
 
 
-def test_a_program_that_cannot_run_is_red(tmp_path: Path) -> None:
-    assert probe.check(script(tmp_path, "not a program"), 30).level is Level.RED
+def test_a_program_that_cannot_run_is_red(script: Callable[[str], Path]) -> None:
+    script("not a program")
+    assert probe.check("", 30).level is Level.RED
+
+
+def test_a_bubblewrap_that_is_not_the_systems_is_red(tmp_path: Path) -> None:
+    (tmp_path / "bwrap").write_text("#!/bin/sh\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    check = probe.check(str(tmp_path / "bwrap"), 30)
+    assert check.level is Level.RED
+    assert "sandbox.bwrap" in check.fix
 
 
 def test_a_control_that_reaches_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """The walls as values: command lines, configurations and jobs. That they hold is shown in tests/escape."""
 
+import os
 import resource
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,10 +9,16 @@ import pytest
 from metnos.core.errors import SandboxError
 from metnos.sandbox import profile
 from metnos.sandbox.inside import kernel
-from metnos.sandbox.profile import LIBRARIES, Python, Walls, command, config, find_bwrap, this_python
+from metnos.sandbox.interpreter import Python, this_python
+from metnos.sandbox.profile import Walls, command, config, find_bwrap, is_the_systems
 from tables import try_each
 
-PYTHON = Python(Path("/opt/python/bin/python3"), Path("/opt/python"))
+PYTHON = Python(
+    Path("/opt/python/bin/python3"),
+    Path("/opt/python"),
+    (Path("/opt/python/lib/python3"),),
+    (Path("/opt/python/lib/libpython3.so.1"),),
+)
 
 
 def line(*, as_root: bool, **more: frozenset[str]) -> list[str]:
@@ -47,18 +53,37 @@ def test_the_walls_around_the_zygote(as_root: bool) -> None:
     assert not {"--proc", "--dev", "--setenv", "--share-net"} & set(found)
     assert pairs(found, "--dev-bind") == ["/dev/null"]
     assert pairs(found, "--bind") == (["/proc"] if as_root else [])
-    assert "/opt/python" in pairs(found, "--ro-bind")
     assert found[-6:] == ["--", "/opt/python/bin/python3", "-I", "-S", "-B", "-c"]
 
 
-def test_metnos_itself_is_covered_where_it_lies_among_the_libraries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "metnos").mkdir()
-    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
-    found = line(as_root=True)
-    assert pairs(found, "--tmpfs") == [f"{LIBRARIES}/metnos"]
-    assert found.index(f"{LIBRARIES}/metnos") > found.index(LIBRARIES)
+PARTS = {"/opt/python/bin/python3", "/opt/python/lib/python3", "/opt/python/lib/libpython3.so.1"}
+
+
+def test_of_a_prefix_only_the_named_parts_are_bound() -> None:
+    bound = set(pairs(line(as_root=True), "--ro-bind"))
+    assert {path for path in bound if path.startswith("/opt")} == PARTS
+    system = config(PYTHON, as_root=True, warm=False)["system"]
+    assert {path for path in system if path.startswith("/opt")} == PARTS - {"/opt/python/bin/python3"}
+
+
+def test_of_the_system_only_libraries_and_time_zones_are_shown() -> None:
+    may = ("/lib", "/usr/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/localtime", "/opt/python", "/metnos")
+    system = config(PYTHON, as_root=True, warm=False)["system"]
+    assert system
+    assert not [path for path in system if not path.startswith(may)]
+    bound = set(pairs(line(as_root=True), "--ro-bind")) - {"/", str(Path(profile.__file__).with_name("kit"))}
+    assert not [path for path in bound if path != str(Path("/etc/localtime").resolve()) and not path.startswith(may)]
+
+
+def test_packages_of_the_system_and_what_is_forbidden_are_covered() -> None:
+    real = config(this_python(), as_root=True, warm=False)
+    hidden = {Path(path) for path in real["hidden"]}
+    for folder in map(Path, real["system"]):
+        if folder.is_dir():
+            there = {path for name in ("modules", "systemd", "python3*/*-packages") for path in folder.glob(name)}
+            assert {path for path in there if path.is_dir() and not path.is_symlink()} <= hidden
+    for folder in this_python().folders:
+        assert {path for path in folder.glob("*-packages") if path.is_dir()} <= hidden
 
 
 @pytest.mark.parametrize("space", ["net", "pid", "ipc"])
@@ -69,8 +94,6 @@ def test_each_space_can_be_left_out(space: str) -> None:
 def test_a_child_of_root_is_nobody_and_sees_roots_files_as_its_own() -> None:
     found = config(PYTHON, as_root=True, warm=True)
     assert (found["uid"], found["map_owners"]) == (65534, True)
-    assert "/opt/python" in found["system"]
-    assert {"/usr/bin", "/usr/sbin", "/opt/python/bin"} <= set(found["hidden"])
     assert found["preload"]
     assert not config(PYTHON, as_root=True, warm=False)["preload"]
 
@@ -121,19 +144,83 @@ def test_programs_come_with_another_filter() -> None:
     )
 
 
-def test_the_interpreter_is_the_one_below_the_environment() -> None:
-    python = this_python()
-    assert python.program.is_file()
-    assert not python.program.is_symlink()
-    assert python.prefix is None or python.program.is_relative_to(python.prefix)
-    assert Path(sys.prefix) != python.prefix or sys.prefix == sys.base_prefix
-
-
 def test_a_missing_bubblewrap_says_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SandboxError) as caught:
         find_bwrap(str(tmp_path / "none"))
     assert "config set sandbox.bwrap" in caught.value.fix
-    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setattr("metnos.sandbox.profile._BWRAPS", ())
     with pytest.raises(SandboxError) as caught:
         find_bwrap("")
     assert caught.value.fix == "sudo apt-get install -y bubblewrap"
+
+
+def test_the_systems_own_bubblewrap_is_taken_by_its_real_path() -> None:
+    found = find_bwrap("")
+    assert found == found.resolve()
+    assert is_the_systems(found)
+    assert find_bwrap(str(found)) == found
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program of root's in a folder that counts as the system's, so that one thing at a time can be wrong."""
+    if os.getuid() != 0:
+        pytest.skip("only root makes files of root")
+    monkeypatch.setattr(profile, "_SYSTEM_PROGRAMS", (str(tmp_path),))
+    program = tmp_path / "bin" / "bwrap"
+    program.parent.mkdir(mode=0o755)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o022 and not folder.stat().st_mode & 0o1000:
+            pytest.skip(f"{folder} is open to others")
+    assert find_bwrap(str(program)) == program
+    return program
+
+
+def _give_away(path: Path) -> None:
+    os.chown(path, 65534, 65534)
+
+
+WRONG = {
+    "the program is another's": _give_away,
+    "its folder is another's": lambda program: _give_away(program.parent),
+    "others may write it": lambda program: program.chmod(0o757),
+    "a group may write it": lambda program: program.chmod(0o775),
+    "others may replace it": lambda program: program.parent.chmod(0o757),
+    "a group may replace it": lambda program: program.parent.chmod(0o775),
+    "others may replace its folder": lambda program: program.parent.parent.chmod(0o777),
+    "it is a folder": lambda program: (program.unlink(), program.mkdir()),
+}
+
+
+@try_each("how", WRONG)
+def test_a_program_that_others_can_change_is_not_bubblewrap(
+    how: str, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRONG[how](program)
+    with pytest.raises(SandboxError) as caught:
+        find_bwrap(str(program))
+    assert "sandbox.bwrap" in caught.value.fix
+    monkeypatch.setattr(profile, "_BWRAPS", (str(program),))
+    with pytest.raises(SandboxError):
+        find_bwrap("")
+
+
+def test_a_link_is_judged_by_where_it_leads(program: Path, tmp_path: Path) -> None:
+    other = tmp_path / "link"
+    other.symlink_to(program)
+    assert find_bwrap(str(other)) == program
+    program.chmod(0o777)
+    with pytest.raises(SandboxError):
+        find_bwrap(str(other))
+
+
+def test_a_program_outside_the_systems_folders_is_not_bubblewrap(tmp_path: Path) -> None:
+    """Not even a faithful copy: its folder is the owner's to write, and so it is to what runs for them."""
+    copy = tmp_path / "bwrap"
+    copy.write_bytes(find_bwrap("").read_bytes())
+    copy.chmod(0o755)
+    with pytest.raises(SandboxError) as caught:
+        find_bwrap(str(copy))
+    assert "sandbox.bwrap" in caught.value.fix

@@ -63,7 +63,7 @@ def perform(
     limits = manifest.limits(setting.settings)
     walls = build_walls(manifest, prepared, limits)
     facts = _facts(setting, manifest, prepared, when)
-    job = Job(_compiled(executor.source), prepared.args, facts, walls, bool(manifest.libraries))
+    job = Job(_compiled(executor.source), prepared.args, facts, walls, manifest.libraries)
     broker = Broker(manifest, prepared, doing, reach, shown, time.monotonic() + limits.wall_s)
     started = time.perf_counter()
     breach, why, ended = Breach.NONE, "", Ended()

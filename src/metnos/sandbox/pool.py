@@ -16,7 +16,9 @@ from typing import Any
 
 from metnos.core.errors import SandboxError
 from metnos.sandbox.channel import Channel, Closed, Overdue, TooMuch
-from metnos.sandbox.profile import KIT, LIBRARIES, NOTHING, Walls, this_python
+from metnos.sandbox.interpreter import this_python
+from metnos.sandbox.packages import find_packages
+from metnos.sandbox.profile import KIT, LIBRARIES, NOTHING, Walls
 from metnos.sandbox.zygote import Zygote
 
 _SIGSYS = 31
@@ -32,13 +34,13 @@ Broker = Callable[[dict[str, Any], int | None], Any]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a child is asked to do: compiled code, arguments, what ``ctx`` knows, and the walls around it."""
+    """What a child is asked to do: compiled code, arguments, what ``ctx`` knows, the walls around it, libraries."""
 
     code: bytes
     args: Mapping[str, Any]
     context: Mapping[str, Any]
     walls: Walls
-    libraries: bool = False
+    libraries: tuple[str, ...] = ()  # that the code may import, of `packages.PACKAGES`
 
 
 @dataclass(slots=True)
@@ -184,15 +186,16 @@ class Pool:
 
 def _pack(job: Job, without: frozenset[str]) -> dict[str, Any]:
     python = this_python()
-    prefix = str(python.prefix or "/usr")
+    walls = job.walls.as_job(without)
+    walls["beside"] += [(source, f"{LIBRARIES}/{name}") for source, name in find_packages(job.libraries)]
     return {
-        "walls": job.walls.as_job(without),
+        "walls": walls,
         "code": job.code,
         "args": job.args,
         "context": job.context,
         "libraries": [LIBRARIES, KIT] if job.libraries else [],
-        "python": prefix,
-        "seen": [*_SEEN, prefix + "/"],
+        "python": str(python.prefix),
+        "seen": [*_SEEN, *(f"{folder}/" for folder in python.folders)],
         "shown": [f"{path.rstrip('/')}/" for path in job.walls.binds],
     }
 

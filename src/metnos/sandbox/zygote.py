@@ -21,6 +21,7 @@ from metnos.core.descriptors import has_input
 from metnos.core.errors import SandboxError
 from metnos.sandbox import profile
 from metnos.sandbox.channel import Channel, Closed, take_child
+from metnos.sandbox.interpreter import this_python
 
 _MODULES = ("kernel", "walls", "context", "child", "zygote")
 _PACKAGE = "metnos.sandbox.inside"
@@ -56,7 +57,7 @@ class Zygote:
 
     def __init__(self, bwrap: str, *, warm: bool, timeout_s: float, without: frozenset[str] = profile.NOTHING) -> None:
         as_root = os.getuid() == 0
-        python = profile.this_python()
+        python = this_python()
         program = profile.find_bwrap(bwrap)
         self._lock = threading.Lock()
         self._over = False

@@ -34,11 +34,10 @@ _TMP_RIGHTS = _ALL & ~(_EXECUTE | _DEVICE_IOCTL | 1 << 6 | 1 << 11)  # no device
 
 
 def furnish(config: dict[str, Any]) -> None:
-    """Once, in the zygote: hide programs and install the filter that every child has from its birth."""
+    """Once, in the zygote: cover what is not to be seen and install the filter that every child has from its birth."""
     for folder in config["hidden"]:
         if os.path.isdir(folder):
             _cover(folder)
-            kernel.restrict_mount(folder, _SYSTEM_FLAGS)
     if config["filter"]:
         kernel.filter_calls(config["filter"])
 
@@ -47,12 +46,12 @@ def prepare(config: dict[str, Any]) -> int | None:
     """A root for one child, and the rules that will hold in it. Still has the rights to mount; knows no call yet."""
     kernel.mount_tmpfs(_NEW_ROOT, size=_ROOT_BYTES, files=_ROOT_FILES, mode="0755")
     for path in config["system"]:
-        _attach("/", path, _AS_IT_IS, owners=None)  # bubblewrap made these read-only
+        _attach("/", path, path, _AS_IT_IS, owners=None)  # bubblewrap made these read-only
     for path, target in config["links"]:
         os.symlink(target, _NEW_ROOT + path)
     _make_empty_file(_NEW_ROOT + _EMPTY_FILE)
     _make_folder(_NEW_ROOT + "/dev")
-    _attach("/", "/dev/null", _AS_IT_IS, owners=None)
+    _attach("/", "/dev/null", "/dev/null", _AS_IT_IS, owners=None)
     _make_folder(_NEW_ROOT + "/tmp")
     kernel.mount_tmpfs(_NEW_ROOT + "/tmp", size=config["tmp_bytes"], files=_TMP_FILES, mode="1777")
     rules = _landlock_rules(_NEW_ROOT, []) if config["landlock"] else None
@@ -63,13 +62,7 @@ def prepare(config: dict[str, Any]) -> int | None:
 
 def confine(config: dict[str, Any], walls: dict[str, Any], owners: int | None, rules: int | None) -> None:
     """Add what this call may see, step inside, and give everything else up."""
-    for path in walls["folders"]:
-        _make_folder(_NEW_ROOT + path)
-    for path in walls["binds"]:
-        _attach(HOST, path, config["data_flags"], owners)
-    for path in walls["masks"]:
-        _mask(path)
-    _show_programs(walls["programs"])
+    _show(config, walls, owners)
     if config["new_root"]:
         kernel.enter_root(_NEW_ROOT)
         kernel.restrict_mount("/", config["root_flags"])
@@ -88,6 +81,19 @@ def confine(config: dict[str, Any], walls: dict[str, Any], owners: int | None, r
         kernel.limit(which, most)
     if walls["filter"]:
         kernel.filter_calls(walls["filter"])
+
+
+def _show(config: dict[str, Any], walls: dict[str, Any], owners: int | None) -> None:
+    """Add what this call names to its root, and cover what is private in it."""
+    for path in walls["folders"]:
+        _make_folder(_NEW_ROOT + path)
+    for path in walls["binds"]:
+        _attach(HOST, path, path, config["data_flags"], owners)
+    for path in walls["masks"]:
+        _mask(path)
+    for path, target in walls["beside"]:
+        _attach(HOST, path, target, _SYSTEM_FLAGS, owners=None)
+    _show_programs(walls["programs"])
 
 
 def owners_map(uid: int, gid: int) -> int:
@@ -124,8 +130,8 @@ def _host_process(pid: int) -> str:
     raise OSError("the sandbox cannot find its own child")
 
 
-def _attach(root: str, path: str, flags: int, owners: int | None) -> None:
-    """Bind ``path``, as ``root`` has it, to the same place below the new root."""
+def _attach(root: str, path: str, place: str, flags: int, owners: int | None) -> None:
+    """Bind ``path``, as ``root`` has it, to ``place`` below the new root."""
     at = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     found = kernel.open_beneath(at, path)
     os.close(at)
@@ -133,7 +139,7 @@ def _attach(root: str, path: str, flags: int, owners: int | None) -> None:
     tree = kernel.clone_tree(found)
     if flags != _AS_IT_IS or owners is not None:
         _restrict(tree, flags, owners)
-    target = _NEW_ROOT + path
+    target = _NEW_ROOT + place
     if is_folder:
         _make_folder(target)
     else:
@@ -155,18 +161,15 @@ def _restrict(tree: int, flags: int, owners: int | None) -> None:
 
 
 def _show_programs(programs: list[str]) -> None:
-    """Named programs come back into sight, alone in their folder."""
-    folders = {_NEW_ROOT + os.path.dirname(program) for program in programs}
-    for folder in folders:
-        _cover(folder)
+    """Named programs come into sight, and nothing that lies beside them."""
     for program in programs:
-        _attach(HOST, program, _SYSTEM_FLAGS, None)
-    for folder in folders:
-        kernel.restrict_mount(folder, _SYSTEM_FLAGS)
+        _attach(HOST, program, program, _SYSTEM_FLAGS, None)
 
 
-def _cover(folder: str) -> None:
-    kernel.mount_tmpfs(folder, size=4096, files=64, mode="0755")
+def _cover(folder: str, mode: str = "0755") -> None:
+    """Put an empty folder in its place, which cannot be written either: its owner may be who runs inside."""
+    kernel.mount_tmpfs(folder, size=4096, files=2, mode=mode)
+    kernel.restrict_mount(folder, _MASK_FLAGS)
 
 
 def _mask(path: str) -> None:
@@ -175,7 +178,7 @@ def _mask(path: str) -> None:
     if os.path.islink(target) or not os.path.exists(target):
         return
     if os.path.isdir(target):
-        kernel.mount_tmpfs(target, size=4096, files=2, mode="0000")
+        _cover(target, mode="0000")
         return
     at = os.open(_NEW_ROOT + _EMPTY_FILE, os.O_PATH | os.O_CLOEXEC)
     tree = kernel.clone_tree(at)
