@@ -87,11 +87,11 @@ class Pages:
         *,
         max_bytes: int,
         allow: Callable[[str, str, list[str]], Need],
-        screen: Callable[[str, str], None] | None = None,
+        screen: Callable[[str, str], None],
         timeout_s: float | None = None,
     ) -> Fetched:
         host = urlsplit(url).hostname or ""
-        if screen is not None and self.careful:
+        if self.careful:
             screen(host, method)
         self.looked_up.append(host)
         allow(host, method, [self.addresses.get(host, ELSEWHERE)])

@@ -37,8 +37,17 @@ def test_fetching_is_not_sending(court: Court, clock: MovableClock) -> None:
     post = Need(HTTP, "example.org", "POST")
     assert court.grants.covers(FETCH, "x", clock.now()) is not None
     assert court.grants.covers(post, "x", clock.now()) is None
+    carries = [Need(HTTP, "example.org", verb, carries=True) for verb in ("GET", "HEAD", "OPTIONS", "LOOKUP")]
+    assert not any(court.grants.covers(each, "x", clock.now()) for each in carries)
     give(court, "*", HTTP, "example.org", sending=True)
-    assert court.grants.covers(post, "x", clock.now()) is not None
+    assert all(court.grants.covers(each, "x", clock.now()) for each in (post, *carries))
+
+
+def test_a_wildcard_for_fetching_does_not_cover_what_was_read(court: Court, clock: MovableClock) -> None:
+    """What was read can stand in the name itself."""
+    give(court, "*", HTTP, "*.example.org")
+    assert court.grants.covers(Need(HTTP, "a.example.org", "GET"), "x", clock.now()) is not None
+    assert court.grants.covers(Need(HTTP, "secret.example.org", "GET", carries=True), "x", clock.now()) is None
 
 
 def test_it_ends_by_itself_and_is_not_there_before_it_was_given(court: Court, clock: MovableClock) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from metnos.law import levels
 from metnos.law.capability import Capability
 from metnos.law.levels import TABLE, Use, Verdict, use_of, worst
-from metnos.law.need import OWN, Need
+from metnos.law.need import OWN, READING, Need
 from metnos.law.principal import Autonomy
 from support import ROOT
 from tables import try_each
@@ -63,6 +63,13 @@ def test_the_worst_counts(verdicts: list[Verdict]) -> None:
 def test_a_verb_that_is_not_known_as_reading_is_sending(verb: str) -> None:
     assert use_of(Need(Capability.NET_HTTP, "x.org", verb)) is Use.OUTSIDE_SENDING
     assert use_of(Need(Capability.NET_HTTP, "x.lan", verb, outside=False)) is Use.HOME_SENDING
+
+
+def test_a_request_that_can_hold_what_was_read_is_sending_beyond_the_home() -> None:
+    for verb in READING:
+        assert use_of(Need(Capability.NET_HTTP, "a.example", verb, carries=True)) is Use.OUTSIDE_SENDING
+        assert use_of(Need(Capability.NET_HTTP, "nas.lan", verb, outside=False, carries=True)) is Use.HOME_READING
+        assert use_of(Need(Capability.NET_HTTP, "8.8.8.8", verb, outside=False, carries=True)) is Use.OUTSIDE_SENDING
 
 
 def test_an_address_outside_is_outside_whatever_is_claimed() -> None:

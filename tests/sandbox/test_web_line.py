@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from metnos.core.errors import ExecutorFailed, Refused
 from metnos.law.capability import Capability
-from metnos.law.need import Need, Place, place
+from metnos.law.need import Need, Place, place, refuse_never
 from metnos.sandbox import web_url
 from metnos.sandbox.web import Fetched, Web, resolve_host
 from sandbox.websites import HERE, NAMES, Certificates, Names, Rules, Site, Town, answer, redirect
@@ -147,7 +147,7 @@ def test_it_connects_only_to_looked_up_addresses_of_the_allowed_place(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", connect)
         with pytest.raises(ExecutorFailed):
-            Web(lambda _host, _port: addresses).fetch("GET", url, {}, max_bytes=1, allow=allow)
+            Web(lambda _host, _port: addresses).fetch("GET", url, {}, max_bytes=1, allow=allow, screen=refuse_never)
     wanted = web_url.parse(url)
     fitting = [each for each in addresses if place(each) is (Place.OUTSIDE if outside else Place.HOME)]
     assert [(each[0], each[1]) for each in tried] == [(each, wanted.port) for each in fitting]
@@ -181,7 +181,9 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 def fetch(url: str, tls: ssl.SSLContext | None, **options: float) -> Fetched:
-    return Web(Names(NAMES), tls=tls, **{"timeout_s": 5, **options}).fetch("GET", url, {}, max_bytes=100, allow=Rules())
+    return Web(Names(NAMES), tls=tls, **{"timeout_s": 5, **options}).fetch(
+        "GET", url, {}, max_bytes=100, allow=Rules(), screen=refuse_never
+    )
 
 
 def test_the_right_name_is_served_with_sni(authority: Certificates) -> None:
@@ -251,9 +253,25 @@ def test_a_body_is_not_redirected_out_of_encryption(authority: Certificates) -> 
         web, rules = Web(Names(NAMES), tls=authority.client()), Rules(methods=("GET", "POST"))
         secret = {"Authorization": "Bearer s3cret"}
         with pytest.raises(ExecutorFailed, match="in the clear"):
-            web.fetch("POST", f"https://site.example:{site.port}/307", secret, b"s3cret", max_bytes=9, allow=rules)
+            web.fetch(
+                "POST",
+                f"https://site.example:{site.port}/307",
+                secret,
+                b"s3cret",
+                max_bytes=9,
+                allow=rules,
+                screen=refuse_never,
+            )
         assert plain.requests == []
-        web.fetch("POST", f"https://site.example:{site.port}/303", secret, b"s3cret", max_bytes=9, allow=rules)
+        web.fetch(
+            "POST",
+            f"https://site.example:{site.port}/303",
+            secret,
+            b"s3cret",
+            max_bytes=9,
+            allow=rules,
+            screen=refuse_never,
+        )
         assert "s3cret" not in plain.requests[0]
 
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from metnos.core.errors import ExecutorFailed
-from metnos.law.need import Need, http_need
+from metnos.law.need import Need, http_need, refuse_never
 from metnos.sandbox.web import Fetched, Web
 
 Handler = Callable[[str, socket.socket], None]
@@ -160,7 +160,7 @@ class Town:
     def get(self, url: str, method: str = "GET", body: bytes = b"", **options: Any) -> Fetched:
         made = {name: options.pop(name) for name in ("timeout_s", "max_redirects", "tls") if name in options}
         headers = options.pop("headers", {})
-        options = {"max_bytes": 100_000, "allow": self.rules, **options}
+        options = {"max_bytes": 100_000, "allow": self.rules, "screen": refuse_never, **options}
         return Web(self.names, **{"timeout_s": 5, **made}).fetch(method, url, headers, body, **options)
 
     def failure(self, url: str, **options: Any) -> ExecutorFailed:

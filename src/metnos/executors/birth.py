@@ -260,10 +260,11 @@ class _Double:
         *,
         max_bytes: int,
         allow: Callable[[str, str, list[str]], Need],
-        screen: Callable[[str, str], None] | None = None,  # noqa: ARG002
+        screen: Callable[[str, str], None],
         timeout_s: float | None = None,  # noqa: ARG002
     ) -> Fetched:
         host = urlsplit(url).hostname or ""
+        screen(host, method)
         allow(host, method, ["127.0.0.1" if sounds_like_home(host) else _SOMEWHERE])
         page = self._pages.get((method, url))
         if page is None:

@@ -3,7 +3,8 @@
 Rules: what the manifest does not declare is a breach and ends the call; what it declares but this call was not
 permitted is refused, and the executor may go on. Paths are made canonical first; a change happens only at or below a
 permitted path, only in the way that the manifest's reversal allows, and, when the owner was asked, only if the owner
-was shown it. A dry run has hands that only note, and no web. Every field that comes from inside is checked before use.
+was shown it. A name is decided about before it is looked up, and what it led to before a line is opened. A dry run has
+hands that only note, and no web. Every field that comes from inside is checked before use.
 """
 
 import base64
@@ -15,6 +16,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,10 @@ from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError,
 from metnos.executors import scope
 from metnos.executors.effect_rules import MAX_FILE, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
-from metnos.executors.prepare import Prepared
+from metnos.executors.prepare import Prepared, request_needs
 from metnos.executors.reach import Reach
 from metnos.law.forbidden import Access, refuse_forbidden
-from metnos.law.need import Need, http_need, sounds_like_home
+from metnos.law.need import Need, http_need, refuse_never, sounds_like_home
 from metnos.law.permit import Effects
 
 _CREATING = frozenset({"write", "put", "copy", "make_folder"})
@@ -64,6 +66,7 @@ class Broker:
         self._doing = doing
         self._reach = reach
         self._deadline = deadline  # of the monotonic clock: nothing is begun that would outlive the call
+        self._carries = prepared.carries  # whether a request can hold what was read
         self._shown = None if shown is None else set(shown)
         self.noted: list[tuple[str, ...]] = []  # every change that was made, or in a rehearsal would have been
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
@@ -242,28 +245,37 @@ class Broker:
         }
 
     def _screen(self, host: str, method: str) -> None:
-        """Before anything is looked up: the question for a name can itself carry a secret out."""
-        http = self._manifest.capabilities.net.http
-        if http is None or not scope.host_matches(http.hosts, host) or method not in http.methods:
-            raise Breached(f"it tried to {method} {host}, which it does not declare")
+        """Decide by the name alone, before it is looked up: the question for a name can itself carry a secret out."""
+        self._declared(host, method)
+        refuse_never(host)
+        for need in request_needs(self._manifest, host, (method,), carries=self._carries):
+            self._permitted(need)
 
     def _allow(self, host: str, method: str, addresses: list[str]) -> Need:
-        """Whether this host may be spoken to now: declared, and permitted or beyond question."""
-        self._screen(host, method)
+        """Whether this host may be spoken to where it really is: declared, and permitted or beyond question."""
+        self._declared(host, method)
         need = http_need(host, method, addresses)
-        if need in self._prepared.needs:
-            return need
+        need = replace(need, carries=self._carries and need.outside)
         if not need.outside and not sounds_like_home(host):
             # Or a stranger's name would be a way to the machines at home.
             raise ExecutorFailed(
                 f"{host} leads into the home network, which its name does not say", kind="not_permitted"
             )
-        if not self._reach.decide(need):
+        self._permitted(need)
+        self._carries = self._carries or not need.outside  # what it fetches there, it has read
+        return need
+
+    def _declared(self, host: str, method: str) -> None:
+        http = self._manifest.capabilities.net.http
+        if http is None or not scope.host_matches(http.hosts, host) or method not in http.methods:
+            raise Breached(f"it tried to {method} {host}, which it does not declare")
+
+    def _permitted(self, need: Need) -> None:
+        if need not in self._prepared.needs and not self._reach.decide(need):
             raise ExecutorFailed(
-                f"{host} was not asked for when this call was permitted; ask for that address itself",
+                f"{need.target} was not asked for when this call was permitted; ask for that address itself",
                 kind="not_permitted",
             )
-        return need
 
     def _call(self, message: Mapping[str, Any], _: int | None) -> Any:
         name, args = _word(message, "name"), message.get("args")

@@ -27,6 +27,7 @@ class Call:
     above: tuple[str, ...] = ()
     now: datetime | None = None  # what time it is for the executor: when it was asked for, however late it is approved
     tainted: bool = False  # wanted only after content from outside was seen: then the owner decides, whatever the level
+    carries: bool = False  # its arguments can hold what was read before: what it tells others is then sent
     whole: Whole | None = None
     resumes: str = ""
 
@@ -39,7 +40,8 @@ def asked(item: Item) -> Call:
         body, now = item.body, from_text(item.body["now"])
         call = Call(body["executor"], body["args"], principal, Path(body["cwd"]), body["turn"], now=now)
         above, larger = tuple(body.get("above", ())), whole.asked_in(body)
-        return replace(call, tainted=bool(body.get("tainted", False)), above=above, whole=larger)
+        carries = bool(body.get("carries", False))
+        return replace(call, tainted=bool(body.get("tainted", False)), carries=carries, above=above, whole=larger)
     except (KeyError, TypeError, ValueError) as error:
         raise InboxError(f"question {item.id} is not about running an executor") from error
 

@@ -4,12 +4,13 @@ Rules: arguments are checked and their defaults filled in; paths become canonica
 scopes; what the call needs is listed target by target, because that is what the policy decides and the owner approves;
 the walls show exactly the paths that were named, and of those nothing that is forbidden. Without arguments that name
 paths, the scopes themselves are what is needed. A path for which there is no scope is only handed on, by an executor
-that calls others: it becomes canonical, and is no need, because whoever gets it is asked about. Reads the disk; asks
+that calls others: it becomes canonical, and is no need, because whoever gets it is asked about. A call that knows
+anything but pages from beyond the home carries it: every request that it sends there can hold it. Reads the disk; asks
 nobody and changes nothing.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from metnos.executors.manifest import Manifest
 from metnos.executors.scope import Scope
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
-from metnos.law.need import OWN, Need, sounds_like_home
+from metnos.law.need import LOOKUP, OWN, Need, lookup_tells, sounds_like_home
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
@@ -42,6 +43,7 @@ class Prepared:
     writes: tuple[Path, ...]
     declared: tuple[Scope, ...]
     declared_writes: tuple[Scope, ...]
+    carries: bool = False  # whether a request of it can hold what was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Place:
     cwd: Path
     workspace: Workspace
     model_outside: bool = False  # whether what the language model is told leaves the home
+    carries: bool = False  # whether the arguments can hold what was read before
 
 
 def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepared:
@@ -83,7 +86,11 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     # Only what can change nothing but the notes is trusted with them unasked.
     own = OWN if all(each.root.is_relative_to(place.workspace.notes) for each in writable) else ""
     needs += [Need(Capability.FS_WRITE, str(path), own) for path in writes]
-    needs += _other_needs(manifest, filled, place)
+    needs += _other_needs(manifest, place)
+    hosts = hosts_of(manifest, filled)
+    # What is fetched at home is read, too.
+    carries = place.carries or bool(needs) or 0 < sum(map(sounds_like_home, hosts)) < len(hosts)
+    needs += _web_needs(manifest, hosts, carries=carries)
     return Prepared(
         args=filled,
         digest=sha256_hex(canonical_json(filled)),
@@ -92,6 +99,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
         writes=tuple(dict.fromkeys(writes)),
         declared=readable + writable,
         declared_writes=writable,
+        carries=carries,
     )
 
 
@@ -148,15 +156,32 @@ def _takes_address(manifest: Manifest) -> bool:
     return any(_is_address(schema) for schema in manifest.args["properties"].values())
 
 
-def _other_needs(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Iterator[Need]:
+def request_needs(manifest: Manifest, host: str, methods: Iterable[str], *, carries: bool) -> Iterator[Need]:
+    """What it takes to speak to a host, as far as its name says: to look it up would already tell somebody.
+
+    A name of the home that the call, and not the manifest, has chosen is a need of its own if it carries: whether it
+    is looked up at home alone is not known.
+    """
+    outside = not sounds_like_home(host)
+    for method in methods:
+        yield Need(Capability.NET_HTTP, host, method, outside=outside, carries=carries and outside)
+    http = manifest.capabilities.net.http
+    if carries and lookup_tells(host) and (http is None or host not in http.hosts):
+        yield Need(Capability.NET_HTTP, host, LOOKUP, carries=True)
+
+
+def _web_needs(manifest: Manifest, hosts: Iterable[str], *, carries: bool) -> Iterator[Need]:
+    http = manifest.capabilities.net.http
+    if http is None:
+        return
+    for host in hosts:
+        if not scope.host_matches(http.hosts, host):
+            raise ExecutorFailed(f"{manifest.name} may not speak to {host}", kind="not_permitted")
+        yield from request_needs(manifest, host, http.methods, carries=carries)
+
+
+def _other_needs(manifest: Manifest, place: Place) -> Iterator[Need]:
     can = manifest.capabilities
-    if can.net.http:
-        for host in hosts_of(manifest, args):
-            if not scope.host_matches(can.net.http.hosts, host):
-                raise ExecutorFailed(f"{manifest.name} may not speak to {host}", kind="not_permitted")
-            # Judged by its name alone: to look it up would already tell somebody, before anybody was asked.
-            outside = not sounds_like_home(host)
-            yield from (Need(Capability.NET_HTTP, host, method, outside=outside) for method in can.net.http.methods)
     if can.shell.exec:
         yield from (Need(Capability.SHELL_EXEC, program) for program in can.shell.exec.allow)
     yield from (Need(Capability.EXECUTOR_CALL, name) for name in can.executor.call)
@@ -174,7 +199,8 @@ def _tool_needs(tool: Tool, place: Place) -> Iterator[Need]:
         for each in scope.resolve_all(texts, place.home, place.workspace.root):
             yield Need(capability, str(each.root))
     for host in tool.hosts:
-        yield Need(Capability.NET_HTTP, host, "POST" if tool.acts else "GET", outside=not sounds_like_home(host))
+        outside = not sounds_like_home(host)
+        yield Need(Capability.NET_HTTP, host, "POST" if tool.acts else "GET", outside=outside, carries=outside)
 
 
 def _host(text: str) -> str | None:

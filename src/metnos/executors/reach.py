@@ -12,7 +12,8 @@ from metnos.sandbox.web import Fetched
 
 
 class Fetching(Protocol):
-    """The web, or a recorded double of it. ``allow`` is asked about every host that would be spoken to."""
+    """The web, or a recorded double of it. ``screen`` is asked about every host before it is looked up, and ``allow``
+    before it is spoken to."""
 
     def fetch(
         self,
@@ -23,7 +24,7 @@ class Fetching(Protocol):
         *,
         max_bytes: int,
         allow: Callable[[str, str, list[str]], Need],
-        screen: Callable[[str, str], None] | None = None,
+        screen: Callable[[str, str], None],
         timeout_s: float | None = None,
     ) -> Fetched: ...
 

@@ -2,10 +2,10 @@
 
 Rules: a grant turns *ask* into *allow* for the needs that it covers, and nothing else: it never spares a second yes,
 lifts a refusal, or reaches a forbidden path. It ends after a year at most, and can be revoked at any moment. A grant
-for a host covers fetching from it; sending to it is said extra, because what is sent is gone. Only the owner gives
-grants. A grant whose beginning lies in the future is not active: then the clock was set back. A grant is for an
-executor as it was: whoever puts another version in its place ends what was granted to it by name (`end_of`). Does not
-guarantee that for ``*``, which is for whatever there is.
+for a host covers fetching from it; sending to it is said extra, because what is sent is gone, and a request that can
+hold what was read counts as sending. Only the owner gives grants. A grant whose beginning lies in the future is not
+active: then the clock was set back. A grant is for an executor as it was: whoever puts another version in its place
+ends what was granted to it by name (`end_of`). Does not guarantee that for ``*``, which is for whatever there is.
 """
 
 import re
@@ -21,7 +21,7 @@ from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_forbidden
-from metnos.law.need import PATHS, READING, Need, Place, host_name, lies_within, place_of_host
+from metnos.law.need import PATHS, Need, Place, host_name, lies_within, place_of_host
 from metnos.law.principal import Principal
 from metnos.store.db import Database, Row
 from metnos.store.migrations import Migration
@@ -77,7 +77,7 @@ class Grant:
         """Whether it speaks of this need, whatever the time."""
         if self.executor not in (ANY, executor) or not lies_within(need, self.capability, self.target):
             return False
-        return self.sending or need.capability is not Capability.NET_HTTP or need.verb in READING
+        return self.sending or need.capability is not Capability.NET_HTTP or not need.sends
 
 
 class Grants:

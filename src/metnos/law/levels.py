@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from metnos.law.capability import Capability
-from metnos.law.need import OWN, READING, Need, Place, place_of_host
+from metnos.law.need import OWN, Need
 from metnos.law.principal import Autonomy
 
 
@@ -108,12 +108,11 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def use_of(need: Need) -> Use:
-    """The row that a need belongs to. A verb that is not known to be reading is sending."""
+    """The row that a need belongs to."""
     if need.capability is Capability.NET_HTTP:
-        outside = need.outside or place_of_host(need.target) is Place.OUTSIDE
-        if need.verb in READING:
-            return Use.OUTSIDE_READING if outside else Use.HOME_READING
-        return Use.OUTSIDE_SENDING if outside else Use.HOME_SENDING
+        if need.sends:
+            return Use.OUTSIDE_SENDING if need.leaves else Use.HOME_SENDING
+        return Use.OUTSIDE_READING if need.leaves else Use.HOME_READING
     if need.capability is Capability.FS_WRITE and need.verb == OWN:
         return Use.NOTES
     if need.capability is Capability.MODEL_CHAT:

@@ -4,8 +4,10 @@ Rules: a need names one capability and one target: a canonical path, a host in s
 A host counts as outside the home unless whoever looked it up says otherwise, and an address is never taken at its
 spelling: IPv4 written inside IPv6 (mapped, 6to4, NAT64) is unwrapped first, and so are the old ways to write IPv4 that
 the system's resolver still takes. Addresses that no friend of the owner has (a cloud's metadata, multicast, reserved
-blocks) are out of reach for good. Does not guarantee that a name still leads to the same address when it is used:
-whoever connects asks `fits` about the address that it is about to connect to.
+blocks) are out of reach for good. A request of a call that may have read something *carries*: its address can hold what
+was read, so beyond the home it counts as sending, whatever its method. To look a name up is to tell it to name servers.
+Does not guarantee that a name still leads to the same address when it is used: whoever connects asks `fits` about the
+address that it is about to connect to.
 """
 
 import ipaddress
@@ -24,6 +26,7 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 PATHS = frozenset({Capability.FS_READ, Capability.FS_WRITE})
 OWN = "own"  # the verb of a change to what Metnos keeps for the owner: notes and reminders
+LOOKUP = "LOOKUP"  # the verb of asking name servers for a name, where that alone can tell them something
 
 
 class Place(StrEnum):
@@ -60,12 +63,26 @@ _RANK = (Place.HOME, Place.OUTSIDE, Place.NEVER)
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a call wants. ``outside`` matters for hosts and models only; unless it is said, they are."""
+    """One thing that a call wants. ``outside`` matters for hosts and models only; unless it is said, they are.
+
+    ``carries``: a request that can hold what was read before it.
+    """
 
     capability: Capability
     target: str
     verb: str = ""
     outside: bool = True
+    carries: bool = False
+
+    @property
+    def leaves(self) -> bool:
+        """Whether it goes beyond the home, whatever is claimed of an address."""
+        return self.outside or place_of_host(self.target) is Place.OUTSIDE
+
+    @property
+    def sends(self) -> bool:
+        """Whether a request gives something away. A verb that is not known to be reading does."""
+        return self.verb not in READING or (self.carries and self.leaves)
 
     @property
     def words(self) -> str:
@@ -75,8 +92,11 @@ class Need:
                 return f"read {self.target}"
             case Capability.FS_WRITE:
                 return f"change {self.target}"
+            case Capability.NET_HTTP if self.verb == LOOKUP:
+                return f"ask name servers for {self.target}, which tells them that name"
             case Capability.NET_HTTP:
-                return f"{self.verb or 'speak'} to {self.target}, {where}"
+                told = ", which can tell it what was read" if self.carries and self.leaves else ""
+                return f"{self.verb or 'speak'} to {self.target}, {where}{told}"
             case Capability.SHELL_EXEC:
                 return f"run {self.target}"
             case Capability.EXECUTOR_CALL:
@@ -145,14 +165,28 @@ def sounds_like_home(host: str) -> bool:
     return place_by_name is Place.HOME or (place_by_name is None and ("." not in name or name.endswith(_HOME_NAMES)))
 
 
+def lookup_tells(host: str) -> bool:
+    """Whether looking up a name that sounds like home tells name servers a name that a call made up.
+
+    Only where the network is set up so are names such as ``nas.local`` asked for at home alone.
+    """
+    name = host_name(host)
+    return place_of_host(name) is None and sounds_like_home(name)
+
+
+def refuse_never(host: str, _method: str = "") -> None:
+    """Raise for a host that nothing may speak to, as far as its spelling says: it is not even looked up."""
+    name = host_name(host)
+    if place_of_host(name) is Place.NEVER:
+        raise _never(name)
+
+
 def http_need(host: str, method: str, addresses: Iterable[str]) -> Need:
     """The need for one HTTP call to a host that was looked up: at home only if all of its addresses are."""
     name = host_name(host)
     places = [place(address) for address in addresses]
     if Place.NEVER in places or place_of_host(name) is Place.NEVER:
-        raise Refused(
-            f"{name} leads to an address that nothing may speak to", fix="Use another host; no approval lifts this."
-        )
+        raise _never(name)
     at_home = bool(places) and all(each is Place.HOME for each in places)
     return Need(Capability.NET_HTTP, name, method.upper(), outside=not at_home)
 
@@ -171,6 +205,11 @@ def lies_within(need: Need, capability: Capability, target: str) -> bool:
     if capability is Capability.NET_HTTP and target.startswith("*."):
         return literal(need.target) is None and need.target.endswith(target[1:])
     return need.target == target
+
+
+def _never(host: str) -> Refused:
+    fix = "Use another host; no approval lifts this."
+    return Refused(f"{host} leads to an address that nothing may speak to", fix=fix)
 
 
 def _listed(address: Address, otherwise: Place) -> Place:

@@ -151,7 +151,7 @@ def _fields(permit: Permit) -> list[Json]:
         permit.arguments_digest,
         permit.cwd,
         permit.turn,
-        [[need.capability, need.target, need.verb, need.outside] for need in permit.needs],
+        [[need.capability, need.target, need.verb, need.outside, need.carries] for need in permit.needs],
         effects,
         permit.issued.isoformat(),  # to the microsecond, unlike the text that is stored
         permit.expires.isoformat(),

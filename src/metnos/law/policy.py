@@ -265,7 +265,7 @@ class Policy:
 def approval_digest(ask: Ask) -> str:
     """What an approval is bound to: the executor and the arguments to the byte, the folder, everything it needs, and
     what it is a part of."""
-    needs = sorted((need.capability, need.target, need.verb, need.outside) for need in ask.needs)
+    needs = sorted((need.capability, need.target, need.verb, need.outside, need.carries) for need in ask.needs)
     act: list[Json] = [ACT, ask.executor, ask.executor_digest, ask.arguments_digest, ask.cwd, needs, ask.irreversible]
     return sha256_hex(canonical_json([*act, ask.whole] if ask.whole else act))
 
@@ -296,7 +296,7 @@ def _well_formed(ask: Ask, so_far: Decision) -> Decision:
         type(ask.needs) is tuple,
         all(type(need) is Need for need in ask.needs),
         all(type(need.capability) is Capability for need in ask.needs),
-        all(type(need.outside) is bool for need in ask.needs),
+        all(type(need.outside) is bool and type(need.carries) is bool for need in ask.needs),
         all(need.target for need in ask.needs),
     ]
     if all(sound):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from metnos.core.errors import ExecutorFailed, Refused, SettingsError
-from metnos.law.need import Need, http_need
+from metnos.law.need import Need, http_need, refuse_never
 from metnos.sandbox.web import Web, resolve_host
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Line:
             question,
             max_bytes=MOST_BYTES,
             allow=self._allowed,
+            screen=refuse_never,
             timeout_s=min(left, self._timeout_s),
         )
         if fetched.status not in _HEARD:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from metnos.core.canon import Json, canonical_json
 from metnos.core.errors import ExecutorFailed
-from metnos.law.need import http_need
+from metnos.law.need import http_need, refuse_never
 from metnos.sandbox.web import Web
 
 PATIENCE_S = 10.0
@@ -26,6 +26,7 @@ def tell(address: str, news: Mapping[str, Json], web: Web | None = None) -> None
         canonical_json(dict(news)),
         max_bytes=_READ,
         allow=http_need,
+        screen=refuse_never,
     )
     if fetched.status not in _HEARD:
         raise ExecutorFailed(f"the webhook answered with {fetched.status}", kind="unavailable")

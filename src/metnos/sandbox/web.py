@@ -1,13 +1,14 @@
 """The web half of the broker: speaks HTTP for an executor, from outside the sandbox.
 
-A request is read strictly, its host is looked up once, the policy is asked about host, method and those very addresses,
-and only then a line is opened, to one of them. Every redirect starts over, from the reading to the question.
+A request is read strictly, the policy is asked about method and host by its name, the host is looked up once, the
+policy is asked about those very addresses, and only then a line is opened, to one of them. Every redirect starts over,
+from the reading to the questions.
 
 Rules: HTTP/1.1, one connection for one request; certificates are verified against the host that was asked for; nothing
 comes from the environment (no proxy, no .netrc) and nothing is kept (no cookies, no cache); head, body, redirects and
 the time of the whole trip are bounded. Errors name the host and never the rest of the address, which may hold a secret.
-Does not guarantee that looking a name up tells nobody: callers who must not even ask for a name pass ``screen``, which
-is asked before the lookup. A lookup that hangs is given up on, and ends whenever the system's resolver ends it.
+Names of this machine are never looked up. A lookup that hangs is given up on, and ends whenever the system's resolver
+ends it.
 """
 
 import queue
@@ -23,7 +24,7 @@ import httpcore
 
 from metnos.core.errors import ExecutorFailed
 from metnos.law.capability import Capability
-from metnos.law.need import Need, literal
+from metnos.law.need import Need, Place, literal, place_of_host
 from metnos.sandbox import web_body, web_head, web_url
 from metnos.sandbox.web_line import Lines, Meter
 from metnos.sandbox.web_url import Url
@@ -35,6 +36,7 @@ Screen = Callable[[str, str], None]
 MOST_SENT = 16 * 1024 * 1024
 MOST_RECEIVED = 64 * 1024 * 1024
 
+_HERE = ("127.0.0.1", "::1")
 _MOST_ADDRESSES = 32
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
@@ -67,7 +69,7 @@ class _Terms:
     max_bytes: int
     deadline: float
     allow: Allow
-    screen: Screen | None
+    screen: Screen
 
 
 def resolve_host(host: str, port: int) -> list[str]:
@@ -100,7 +102,7 @@ class Web:
         *,
         max_bytes: int,
         allow: Allow,
-        screen: Screen | None = None,
+        screen: Screen,
         timeout_s: float | None = None,
     ) -> Fetched:
         """Fetch ``url``. ``screen`` (before the lookup) and ``allow`` (after it) raise when a hop is not permitted.
@@ -124,8 +126,7 @@ class Web:
 
     def _hop(self, request: _Request, terms: _Terms) -> Fetched | _Request:
         url = request.url
-        if terms.screen is not None:
-            terms.screen(url.host, request.method)
+        terms.screen(url.host, request.method)
         meter = Meter(url.host, terms.deadline)
         addresses = self._addresses(url, meter)
         need = terms.allow(url.host, request.method, list(addresses))
@@ -149,6 +150,8 @@ class Web:
         """Where the host is; looked up here and nowhere else."""
         if literal(url.host) is not None:
             return (url.host,)
+        if place_of_host(url.host) is Place.HOME:  # some resolvers would ask others for what stands before `localhost`
+            return _HERE
         try:
             found = _in_time(lambda: self._resolve(url.host, url.port), meter)
         except (OSError, UnicodeError) as error:

@@ -175,7 +175,7 @@ def _targets(door: Door, call: Call, item: Item) -> Sequence[Target]:
             path = Path(need.target)
             found.append((need.capability, str(path.parent if path.is_file() else path), False))
         elif need.capability is Capability.NET_HTTP:
-            found.append((need.capability, need.target, need.verb not in ("GET", "HEAD", "OPTIONS")))
+            found.append((need.capability, need.target, need.sends))
         elif need.capability in (Capability.MODEL_CHAT, Capability.MCP_CALL):
             found.append((need.capability, need.target, False))
     whole = any(capability in PATHS and target in broad for capability, target, _ in found)
@@ -185,8 +185,9 @@ def _targets(door: Door, call: Call, item: Item) -> Sequence[Target]:
 def _always_words(executor: str, targets: Sequence[Target]) -> str:
     if not targets:
         return ""
-    verbs = {Capability.FS_WRITE: "change what is in", Capability.NET_HTTP: "speak to"}
-    listed = "; ".join(f"{verbs.get(capability, 'use')} {target}" for capability, target, _ in targets)
+    verbs = {(Capability.FS_WRITE, False): "change what is in", (Capability.NET_HTTP, False): "fetch from",
+             (Capability.NET_HTTP, True): "send to"}  # fmt: skip
+    listed = "; ".join(f"{verbs.get((capability, sends), 'use')} {target}" for capability, target, sends in targets)
     return f"{executor} may, for a year and without asking: {listed}"
 
 

@@ -92,7 +92,7 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
     try:
         if way.approved is not None and not scratch.taken:
             # Never looked up again: what a reference stands for may be another by now.
-            args, resumes = way.approved.args, way.approved.resumes
+            args, resumes, carries = way.approved.args, way.approved.resumes, way.approved.carries
         else:
             args = refs.resolve(dict(step.args), scratch.replies)
             if _is_empty(step.args, args):
@@ -100,10 +100,11 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
                 return
             if (tool := scratch.tools.get(step.executor)) is not None:
                 args = fitted(tool, args)
+            carries = any(refs.named(dict(step.args)))
             tainted = tainted or not is_vouched_for(step, _before(scratch, steps, place), scratch.tools)
         tainted = tainted or _is_strangers(scratch, step.executor)
         call = Call(step.executor, args, request.principal, request.cwd, request.id, now=request.asked, tainted=tainted)
-        call = replace(call, resumes=resumes)
+        call = replace(call, resumes=resumes, carries=carries)
         ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run, language=scratch.language)
     except ExecutorFailed as error:
         ended = Ended(State.FAILED, None, error.what, error.kind, error.fix)

@@ -21,7 +21,7 @@ from metnos.executors.mcp import answer, offered
 from metnos.executors.mcp.offered import MOST_TOOLS, Offered
 from metnos.executors.mcp.pipe import Pipe, opened
 from metnos.executors.mcp.servers import Server
-from metnos.law.need import http_need
+from metnos.law.need import http_need, refuse_never
 
 Got = TypeVar("Got")
 _PAGES = 16  # of a list of tools
@@ -165,12 +165,12 @@ def _limited(most: int) -> Any:
 
 
 def _refuse_never(host: str) -> None:
-    """Raise if a host leads to where nothing may speak to."""
+    """Raise if a host leads to where nothing may speak to, by its name or by what that is looked up as."""
     try:
+        refuse_never(host)
         found = {str(each[4][0]) for each in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+        http_need(host, "POST", found)
     except OSError as error:
         raise ExecutorFailed(f"{host} cannot be found", kind="unavailable") from error
-    try:
-        http_need(host, "POST", found)
     except LawError as error:
         raise ExecutorFailed(error.what, kind="not_permitted", fix=error.fix) from error
