@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from metnos.core.errors import SandboxError
+from metnos.sandbox import pool as pools
 from metnos.sandbox.interpreter import this_python
-from metnos.sandbox.pool import Ended, Job, Pool
+from metnos.sandbox.memory import MemoryWatch
+from metnos.sandbox.pool import Broker, Ended, Job, Pool
 from metnos.sandbox.profile import Walls, find_bwrap
 from support import at_once
 
@@ -369,6 +371,92 @@ def test_walls_that_cannot_be_built_are_an_error(pool: Pool) -> None:
 def test_how_a_call_ended_is_told(pool: Pool, body: str, walls: dict[str, Any], check: Any, cold: bool) -> None:
     ended = pool.run(job(body, **walls), refuse, cold=cold)
     assert check(ended), ended
+
+
+HOG = """
+    import signal
+    bound = bytearray(args["shared"] << 20)
+    with open("/tmp/x", "wb") as file:
+        for _ in range(args["files"]):
+            file.write(bytes(1 << 20))
+    reader, writer = os.pipe()
+    for _ in range(args["forks"]):
+        if os.fork() == 0:
+            own = bytearray(args["each"] << 20)
+            ctx._talk._socket.close()
+            os.write(writer, b"x")
+            signal.pause()
+    had = 0
+    while had < args["forks"]:
+        had += len(os.read(reader, 100))
+    ctx.trash("/ready")
+    return {"entries": ["lived"]}
+"""
+
+
+def hog(forks: int, each: int, *, shared: int = 0, files: int = 0, ram_mb: int = 256) -> Job:
+    """A call that starts processes, each with so many MB of its own, and then asks for something."""
+    walls = Walls(wall_s=60.0, ram_mb=ram_mb, programs=(str(this_python().program),))
+    args = {"forks": forks, "each": each, "shared": shared, "files": files}
+    return Job(job(HOG.strip()).code, args, CONTEXT, walls)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any], int | None], Any]:
+    """A broker that answers after several looks at the memory, or when one of them found too much."""
+    really, looked, looks = MemoryWatch._is_too_much, threading.Condition(), [0]
+
+    def look(self: MemoryWatch) -> bool:
+        too_much = really(self)
+        with looked:
+            looks[0] += 2 if too_much else 1
+            looked.notify_all()
+        return too_much
+
+    def answer(_: dict[str, Any], __: int | None) -> Any:
+        with looked:
+            begun = looks[0]
+            assert looked.wait_for(lambda: looks[0] >= begun + 3, 60)
+        return {"value": 0}
+
+    monkeypatch.setattr(MemoryWatch, "_is_too_much", look)
+    return answer
+
+
+def test_the_memory_of_all_processes_of_a_call_counts_together(pool: Pool, patient: Broker) -> None:
+    ended = pool.run(hog(12, 100), patient)
+    assert (ended.message, ended.too_much_memory) == (None, True)
+
+
+def test_memory_that_processes_share_counts_once(pool: Pool, patient: Broker) -> None:
+    assert reply(pool.run(hog(6, 1, shared=100), patient)) == ["lived"]
+    assert pool.run(hog(6, 30, shared=100), patient).too_much_memory
+
+
+def test_without_the_count_each_process_has_its_limit_alone() -> None:
+    with contextlib.closing(Pool(warm=0, without=frozenset({"limit memory"}))) as weak:
+        assert reply(weak.run(hog(4, 40, ram_mb=128), refuse)) == ["lived"]
+
+
+def test_what_lies_in_tmp_counts_too(pool: Pool, patient: Broker) -> None:
+    assert reply(pool.run(hog(1, 30, files=10, ram_mb=96), patient)) == ["lived"]
+    assert pool.run(hog(1, 45, files=60, ram_mb=96), patient).too_much_memory
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_count_that_cannot_be_made_ends_the_call(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: MemoryWatch) -> bool:
+        raise OSError
+
+    monkeypatch.setattr(MemoryWatch, "_is_too_much", fail)
+    walls = {"programs": (str(this_python().program),)}
+    assert pool.run(job("time.sleep(600)", **walls), refuse).too_much_memory
+
+
+def test_a_call_without_programs_is_not_watched(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "MemoryWatch", None)
+    assert reply(pool.run(ECHO, refuse)) == [1]
+    assert reply(pool.run(ECHO, refuse, cold=True)) == [1]
 
 
 def test_nobody_waits_for_one_that_asks_and_never_listens(pool: Pool) -> None:

@@ -152,6 +152,9 @@ def _leads_to(path: Path, declared: Sequence[Scope]) -> bool:
 def _died(name: str, ended: Ended, wall_s: float, cpu_s: float) -> Judged:
     if ended.timed_out:
         return Judged(kind="failed", message=f"{name} did not end within {wall_s:g} seconds", fault=True)
+    if ended.too_much_memory:
+        message = f"{name} and the programs that it started used more memory than they may"
+        return Judged(kind="too_large", message=message, fault=True)
     if ended.too_much:
         return Judged(kind="too_large", message=f"{name} returned more than it may", fault=True)
     if ended.hostile:

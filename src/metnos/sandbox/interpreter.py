@@ -26,6 +26,12 @@ class Python:
     libraries: tuple[Path, ...]  # shared libraries that the loader takes from beside it
 
     @property
+    def searched(self) -> tuple[Path, ...]:
+        """Where it looks for its standard library: there may be an archive instead of the folder."""
+        archive = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
+        return (*self.folders, *(folder.parent / archive for folder in self.folders))
+
+    @property
     def shown(self) -> tuple[Path, ...]:
         return (*self.folders, *self.libraries)
 

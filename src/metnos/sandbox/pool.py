@@ -17,6 +17,7 @@ from typing import Any
 from metnos.core.errors import SandboxError
 from metnos.sandbox.channel import Channel, Closed, Overdue, TooMuch
 from metnos.sandbox.interpreter import this_python
+from metnos.sandbox.memory import MemoryWatch
 from metnos.sandbox.packages import find_packages
 from metnos.sandbox.profile import KIT, LIBRARIES, NOTHING, Walls
 from metnos.sandbox.zygote import Zygote
@@ -50,6 +51,7 @@ class Ended:
     message: dict[str, Any] | None = None
     timed_out: bool = False
     too_much: bool = False
+    too_much_memory: bool = False
     signal: int = 0
     exit_code: int = 0
     cpu_ms: float = 0.0
@@ -82,9 +84,13 @@ class Pool:
     def run(self, job: Job, broker: Broker, *, cold: bool = False) -> Ended:
         """Run ``job`` to its end."""
         packed = _pack(job, self._without)
+        # Programs share no warm parent, so that all processes below one are those of the call.
+        cold = cold or not self._warm or bool(job.walls.programs)
         for _ in range(_TRIES):
-            with self._child(cold or not self._warm) as (zygote, channel):
+            with self._child(cold) as (zygote, channel), self._memory(zygote, channel, job.walls) as memory:
                 ended = _converse(zygote, channel, packed, job.walls, broker)
+                if ended is not None and ended.message is None:
+                    ended.too_much_memory = memory is not None and memory.exceeded
             if ended is not None:
                 return ended
             with self._lock:
@@ -124,6 +130,14 @@ class Pool:
                 # Only now: making the next one would have taken time from this one.
                 if zygote is self._zygote:
                     self._order(zygote, self._warm - self._ordered)
+
+    def _memory(
+        self, zygote: Zygote, channel: Channel, walls: Walls
+    ) -> contextlib.AbstractContextManager[MemoryWatch | None]:
+        """Where a call can have several processes, something that counts their memory together."""
+        if not walls.programs or "limit memory" in self._without:
+            return contextlib.nullcontext()
+        return MemoryWatch(zygote.pid, walls.ram_mb << 20, lambda: zygote.kill(channel.number))
 
     def _put_away(self, zygote: Zygote) -> None:
         """End a cold sandbox at once, and collect what is left of it beside: its caller has waited enough."""
@@ -195,7 +209,7 @@ def _pack(job: Job, without: frozenset[str]) -> dict[str, Any]:
         "context": job.context,
         "libraries": [LIBRARIES, KIT] if job.libraries else [],
         "python": str(python.prefix),
-        "seen": [*_SEEN, *(f"{folder}/" for folder in python.folders)],
+        "seen": [*_SEEN, *(f"{path}/" for path in python.searched)],
         "shown": [f"{path.rstrip('/')}/" for path in job.walls.binds],
     }
 
