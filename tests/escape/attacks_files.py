@@ -1,7 +1,10 @@
 """Attacks on the owner's files: every way to spell, link, open or keep a path that was not shown."""
 
+import json
+
 from escape import outside, weaken
 from escape.world import Attack, Scene, changed, said
+from metnos.executors.outcome import Outcome
 
 BOX = 'fs.read = ["@box@/**"]'
 READ = "def run(args, ctx):\n    return say(*tried({}))"
@@ -99,6 +102,58 @@ def run(args, ctx):
 """
 
 
+# While it waits, something private comes into its box: its words must not leave it in any way.
+LATE = """
+def run(args, ctx):
+    open("@box@/met").read()
+    got = tried(lambda: slurp("@box@/{name}").decode())[0]
+    {then}
+"""
+LATE_WAYS = {
+    "in the reply": ".netrc: return say(got)",
+    "in a question": ".netrc: ctx.write('@box@/out/' + got, 'x'); return say('asked')",
+    "in a failure": "sub/.env: ctx.fail('failed', got)",
+    "in a crash": "sub/.env: raise ValueError(got)",
+    "in the log": "new/keys/id_rsa: print(got); return say('printed')",
+    "in a path": ".netrc: tried(lambda: open('/' + got)); return say('reached')",
+}
+
+
+def _late(scene: Scene) -> None:
+    """As programs save: the new file takes the name of the old one, or comes in a folder that is moved in."""
+    for name in (".netrc", "sub/.env"):
+        fresh = scene.outside / "fresh"
+        fresh.write_text(scene.secret)
+        fresh.chmod(0o644)
+        fresh.rename(scene.box / name)
+    (scene.outside / "new" / "keys").mkdir(parents=True)
+    (scene.outside / "new" / "keys" / "id_rsa").write_text(scene.secret)
+    (scene.outside / "new").rename(scene.box / "new")
+
+
+def _told(scene: Scene, outcome: Outcome) -> str:
+    """What the caller gets, and what was done for it; not what was thrown away."""
+    came = json.dumps([dict(outcome.reply), outcome.log, outcome.message, outcome.effects, outcome.where])
+    left = [path.name for path in (scene.box / "out").iterdir()]
+    return f"the secret came out: {came[:300]} {left}" if scene.secret in f"{came}{left}" else ""
+
+
+def _prepare_late(scene: Scene) -> None:
+    for name in (".netrc", "sub/.env", "out"):
+        (scene.box / name).parent.mkdir(exist_ok=True)
+        (scene.box / name).mkdir() if name == "out" else (scene.box / name).write_text("masked")
+
+
+def late(way: str, words: str) -> Attack:
+    name, _, then = words.partition(": ")
+    return Attack(
+        f"late secret {way}", FAMILY, "what comes in while it runs does not leave it",
+        LATE.replace("{name}", name).replace("{then}", then), escaped=_told,
+        capabilities=BOX + '\nfs.write = ["@box@/out/**"]', reversal="remove_created",
+        setup=outside.meanwhile(_late, outside.made(_prepare_late)), weaken=weaken.no_second_look,
+    )  # fmt: skip
+
+
 def _box_canary(scene: Scene) -> None:
     (scene.box / "canary").write_text(scene.secret)
 
@@ -152,6 +207,7 @@ ATTACKS = (
     reads("own records", "an agent's keys, log and law are hidden even in a bound workspace",
           'slurp("@box@/.keys/agent.key")', 'slurp("@box@/.audit/x")', 'slurp("@box@/.law/law.db")',
           setup=outside.secret_at(".keys/agent.key", ".audit/x", ".law/law.db"), weakened=weaken.no_masks),
+    *(late(way, words) for way, words in LATE_WAYS.items()),
     # seccomp, the missing right to mount, and Landlock
     Attack("unmask", FAMILY, "a mask cannot be taken off", UNMASK, capabilities=BOX,
            setup=outside.secret_at(".ssh/config"), without="call umount2, uid, rights, landlock"),

@@ -1,5 +1,6 @@
 """Attacks from within the interpreter: on our own code beside it, on Metnos's source, on who reads the reply."""
 
+import sysconfig
 from pathlib import Path
 
 import metnos
@@ -19,6 +20,8 @@ def run(args, ctx):
         return "loaded " + metnos.core.errors.__name__
     return say(*tried(load, lambda: "source " + str(len(slurp({SOURCE!r} + "/app.py")))))
 """
+# Where Metnos is installed beside the libraries, a file leads to it.
+PACKAGES = str(Path(sysconfig.get_path("purelib")).resolve())
 SITE = """
 import site
 
@@ -109,7 +112,7 @@ ATTACKS = (
     Attack("importing Metnos", FAMILY, "nothing of Metnos is there to be imported or read", IMPORT, escaped=_loaded,
            weaken=weaken.show(str(Path(SOURCE).parent))),
     Attack("importing by .pth", FAMILY, "the libraries' folder does not lead to Metnos", SITE, escaped=_loaded,
-           weaken=weaken.show(str(Path(SOURCE).parent))),
+           weaken=weaken.show(str(Path(SOURCE).parent), PACKAGES), control={"/metnos/site": PACKAGES}),
     Attack("frames", FAMILY, "who has the channel has only the broker", FRAMES, escaped=changed,
            weaken=weaken.both(weaken.any_target, weaken.any_pattern)),
     Attack("settrace", FAMILY, "who traces our code has only the broker", TRACE, escaped=changed,

@@ -1,5 +1,6 @@
 """What is known about a call before it runs: arguments, needs, walls."""
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from executors.calls import ADDRESS, READ, READS, WRITE, WRITES, manifest, mutat
 from metnos.core.errors import ExecutorFailed
 from metnos.core.sections import ExecutorSettings
 from metnos.executors import prepare as preparing
+from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.prepare import Prepared, build_walls, hosts_of
 from metnos.law.capability import Capability
@@ -43,7 +45,8 @@ def writes(*paths: Path) -> tuple[Need, ...]:
 
 
 def walls(read: Manifest, prepared: Prepared) -> Walls:
-    return build_walls(read, prepared, read.limits(ExecutorSettings()))
+    with contextlib.closing(Exposure()) as exposure:
+        return build_walls(read, prepared, read.limits(ExecutorSettings()), exposure)
 
 
 class TestPaths:

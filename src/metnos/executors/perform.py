@@ -4,6 +4,7 @@ Rules: decides nothing about permission. Whoever calls this has a permit, or han
 box that holds nothing of the owner's (a birth test).
 """
 
+import contextlib
 import marshal
 import time
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from metnos.core.workspace import Workspace
 from metnos.executors.broker import Breached, Broker
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting
+from metnos.executors.exposure import Exposed, Exposure
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.outcome import Breach, Judged, Outcome, judge, judge_reach
 from metnos.executors.prepare import Prepared, build_walls
@@ -29,6 +31,11 @@ from metnos.sandbox.pool import Ended, Job, Pool
 
 _LONGEST, _LONGEST_LOG = 2000, 16_000  # characters that an executor can put into an outcome beside its reply
 _LIMIT = 1000  # entries in one reply, unless the arguments say fewer
+
+_EXPOSED = (
+    "something private, such as a file of passwords, came into a folder that this call was reading, so the call was "
+    "ended and nothing that it found was kept. Try again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +68,30 @@ def perform(
     """Run it and judge how it ended."""
     manifest = executor.manifest
     limits = manifest.limits(setting.settings)
-    walls = build_walls(manifest, prepared, limits)
-    facts = _facts(setting, manifest, prepared, when)
-    job = Job(_compiled(executor.source), prepared.args, facts, walls, manifest.libraries)
+    exposure = Exposure()
     broker = Broker(manifest, prepared, doing, reach, shown, time.monotonic() + limits.wall_s)
+
+    def answer(message: dict[str, Any], descriptor: int | None) -> Any:
+        exposure.check()  # first: an answer carries out what the call asks for
+        return broker(message, descriptor)
+
     started = time.perf_counter()
-    breach, why, ended = Breach.NONE, "", Ended()
-    try:
-        ended = setting.pool.run(job, broker, cold=_is_risky(executor))
-        breach, why = judge_reach(ended.reached, prepared.declared, ended.hostile)
-    except Breached as breached:
-        breach, why = Breach.QUARANTINE, str(breached)
+    breach, why, ended, exposed = Breach.NONE, "", Ended(), False
+    with contextlib.closing(exposure):
+        walls = build_walls(manifest, prepared, limits, exposure)
+        facts = _facts(setting, manifest, prepared, when)
+        job = Job(_compiled(executor.source), prepared.args, facts, walls, manifest.libraries)
+        try:
+            ended = setting.pool.run(job, answer, cold=_is_risky(executor))
+            exposure.check()
+            breach, why = judge_reach(ended.reached, prepared.declared, ended.hostile)
+        except Breached as breached:
+            breach, why = Breach.QUARANTINE, str(breached)
+        except Exposed:
+            ended, exposed = Ended(), True  # nothing that it said is kept, not even that it failed
     judged = judge(manifest, ended, limits.wall_s, limits.cpu_s)
+    if exposed:
+        judged = Judged(kind="conflict", message=_EXPOSED)
     if breach is not Breach.NONE:
         judged = Judged(kind="not_permitted", message=f"{executor.name} was stopped: {why[:_LONGEST]}", fault=True)
     log = (ended.message or {}).get("log")

@@ -20,6 +20,7 @@ from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
 from metnos.executors.capabilities import Limits, Tool
+from metnos.executors.exposure import Enter, Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.scope import Scope
 from metnos.law.capability import Capability
@@ -103,13 +104,16 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     )
 
 
-def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits) -> Walls:
-    """The walls around a permitted call: looks through every folder that it will see for what must stay hidden."""
+def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits, exposure: Exposure) -> Walls:
+    """The walls around a permitted call: looks through every folder that it will see for what must stay hidden.
+
+    ``exposure`` notes what was looked at, so that it can be looked at again while the call runs.
+    """
     shown = [path for path in (*prepared.reads, *prepared.writes) if _exists(path)]
     visible = [path for path in shown if why_forbidden(path, Access.READ) is None]
     names = set(map(str, visible))
     outermost = [path for path in visible if not any(str(above) in names for above in path.parents)]
-    masks = list(_masks(outermost))
+    masks = list(_masks(outermost, exposure))
     programs = manifest.capabilities.shell.exec
     return Walls(
         binds=tuple(map(str, outermost)),
@@ -227,11 +231,11 @@ def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name
         )
 
 
-def _masks(folders: list[Path]) -> Iterator[Path]:
+def _masks(folders: list[Path], exposure: Exposure) -> Iterator[Path]:
     count = 0
     for folder in folders:
         try:
-            for path in forbidden_below(folder, Access.READ, _MOST_ENTRIES):
+            for path in exposure.cover([folder], _private_below):
                 count += 1
                 if count > _MOST_MASKS:
                     raise TooMany
@@ -242,6 +246,10 @@ def _masks(folders: list[Path]) -> Iterator[Path]:
                 kind="too_large",
                 fix="Name a smaller folder.",
             ) from error
+
+
+def _private_below(folder: Path, enter: Enter) -> Iterator[Path]:
+    return forbidden_below(folder, Access.READ, _MOST_ENTRIES, enter=enter)
 
 
 def _exists(path: Path) -> bool:

@@ -10,7 +10,7 @@ whole folder asks for everything in it (`forbidden_below`).
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -147,15 +147,20 @@ def refuse_forbidden(path: Path, access: Access) -> None:
         )
 
 
-def forbidden_below(folder: Path, access: Access, most: int) -> Iterator[Path]:
+def forbidden_below(
+    folder: Path, access: Access, most: int, *, enter: Callable[[str], bool] | None = None
+) -> Iterator[Path]:
     """Everything below a canonical folder that may not be touched, the outermost of each; links are not followed.
 
-    Raises `TooMany` when there are more than ``most`` entries to look at.
+    ``enter`` is asked of each folder, just before it is read, and may say no. Raises `TooMany` when there are more than
+    ``most`` entries to look at.
     """
     waiting = [str(folder)]
     seen = 0
     while waiting:
         here = waiting.pop()
+        if enter is not None and not enter(here):
+            continue
         try:
             entries = os.scandir(here)
         except OSError:
