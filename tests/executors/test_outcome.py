@@ -122,6 +122,7 @@ class TestLastWords:
         [
             (Ended(timed_out=True), "did not end within 30 seconds"),
             (Ended(too_much=True), "returned more than it may"),
+            (Ended(too_much_memory=True, signal=9), "used more memory than they may"),
             (Ended(signal=31), "attacked the sandbox"),
             (Ended(signal=9, cpu_ms=4900), "more than 5 seconds of CPU"),
             (Ended(signal=9, cpu_ms=100), "signal 9"),
