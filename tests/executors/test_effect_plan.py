@@ -1,5 +1,7 @@
 """A plan accepts and refuses what the real run does, and names the same effects."""
 
+import random
+import time
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,19 @@ def test_planned_operations_count_for_later_ones(box: Box) -> None:
     assert caught.value.kind == "not_found"
     planning.write(box.home / "x", b"2")
     assert sorted(path.name for path in box.home.iterdir()) == ["a", "d"]
+
+
+def test_no_content_and_no_number_of_operations_makes_a_preview_slow_or_large(box: Box) -> None:
+    chance = random.Random(3)
+    texts = ["\n".join(chance.choice("ab") for _ in range(128 * 1024)).encode() for _ in range(2)]
+    planning = box.planning()
+    before = time.process_time()
+    for number in range(40):
+        planning.write(box.home / f"{number}", texts[0])
+        planning.write(box.home / f"{number}", texts[1], overwrite=True)
+    for number in range(250):
+        planning.write(box.home / "log", b"x" * 4000 + b"\n", append=number > 0)
+    assert time.process_time() - before < 1
+    assert len(planning.preview) < 2 * 330 + 400
+    assert sum(map(len, planning.preview)) < 300_000
+    assert len(planning.effects) == 330

@@ -1,6 +1,5 @@
 """``metnos mnestome``: what works together, what is fading, and what was wished for and does not exist."""
 
-import difflib
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +17,7 @@ from metnos.cli.opening import open_app
 from metnos.cli.output import json_option, print_json, print_table, say
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
+from metnos.core.nearest import nearest
 from metnos.mnestome import graph as reading
 from metnos.mnestome import lists
 from metnos.mnestome import proto as protos
@@ -161,7 +161,7 @@ def _refuse_unknown(db: Database, name: str, executors: list[str], now: datetime
         return
     wished = [each.dst for each in protos.protos(db)]
     known = {*executors, *wished, *(end for each in lists.listing(db, now) for end in (each.src, each.dst))}
-    close = difflib.get_close_matches(name, sorted(known), 3)
+    close = nearest(name, sorted(known), 3)
     meant = f"Did you mean {', '.join(close)}?" if close else "metnos executor list   shows those that there are."
     raise UsageError(f"there is no executor {name!r}", fix=meant)
 

@@ -8,7 +8,6 @@ the description of a field is its documentation, and ``docs/configuration.md`` a
 written from it.
 """
 
-import difflib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from pydantic_core import ErrorDetails
 
 from metnos.core.canon import canonical_path
 from metnos.core.errors import SettingsError, UsageError
+from metnos.core.nearest import nearest as like
 from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 
@@ -171,7 +171,7 @@ def require_key(name: str) -> Key:
 
 def nearest(name: str) -> str:
     """A sentence that leads from a wrong name to the right one."""
-    close = difflib.get_close_matches(name, [key.name for key in keys()], n=1, cutoff=0.5)
+    close = like(name, (key.name for key in keys()), cutoff=0.5)
     return f"Did you mean `{close[0]}`?" if close else "`metnos config show` lists them all."
 
 

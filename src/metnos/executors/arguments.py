@@ -6,7 +6,6 @@ refused. Messages name the argument and what it should be, never its value: a va
 """
 
 import copy
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,8 +15,10 @@ from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
 from metnos.core.canon import canonical_json
 from metnos.core.errors import ExecutorFailed, ManifestError
+from metnos.core.nearest import nearest
 
 Schema = dict[str, Any]
+_MOST_NAMES = 8  # of unknown ones that an error says
 PATH_KEY = "x-path"
 
 _TOP = frozenset(
@@ -115,10 +116,11 @@ def explain(error: ValidationError, schema: Schema | None = None, given: Mapping
 def _unexpected(names: Sequence[str], place: str, schema: Schema | None) -> str:
     known = list(schema["properties"]) if schema else []
     said = []
-    for name in names:
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    for name in names[:_MOST_NAMES]:
+        close = nearest(name, known, cutoff=0.5)
         said.append(f"{place}there is no `{name}`" + (f" (did you mean `{close[0]}`?)" if close else ""))
-    return "; ".join(said)
+    more = len(names) - len(said)
+    return "; ".join([*said, *([f"and {more} more such names"] if more else [])])
 
 
 def _types(value: Any) -> str:

@@ -9,11 +9,11 @@ anything against whoever can read the agent's key.
 
 import contextlib
 import dataclasses
-import difflib
 from collections.abc import Iterable
 
 from metnos.core.clock import Clock
 from metnos.core.errors import ManifestError, NotTrusted
+from metnos.core.nearest import nearest
 from metnos.core.sections import ExecutorSettings
 from metnos.core.sign import Signer
 from metnos.core.workspace import Workspace
@@ -182,5 +182,5 @@ def _look(found: Verdict) -> Look:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    close = nearest(name, known, cutoff=0.5)
     return f"Did you mean {close[0]!r}?" if close else "`metnos executor list` names them all."

@@ -2,20 +2,24 @@
 
 Rules: what would be refused for real is refused here with the same class, what earlier planned operations would have
 changed counts as changed, and the effects collected are those that the real run has if the disk stays as it is. The
-preview says in words what would happen; for text it shows at most 40 lines of difference a file. Does not guarantee
-what only trying shows: a full disk, or rights that the system checks in ways of its own.
+preview says in words what would happen; for text it shows at most 40 lines of difference a file, and of many files only
+the first: neither the number nor the content of operations makes it slow or large. Does not guarantee what only trying
+shows: a full disk, or rights that the system checks in ways of its own.
 """
 
-import difflib
 import os
 from pathlib import Path
 
+from metnos.core.difference import unified
 from metnos.executors.effect_files import FILE, inert, shown
 from metnos.executors.effect_rules import MAX_FILE, Deed, Hand, Refuse
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
 
-_MOST_LINES = 40
+_MOST_LINES = 40  # of one file's difference
+_MOST_SHOWN = 400  # of all differences together
+_MOST_COMPARED = 1 << 20  # bytes of all texts that are compared
+_MOST_KEPT = 16 << 20  # bytes of planned contents: what comes behind is planned by its size alone
 _MOST_BYTES = 256 * 1024  # of one side of a comparison: beyond it, only the sizes are told
 
 
@@ -34,6 +38,9 @@ class Planning(Hand):
         super().__init__(refuse, trash, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
         self._planned = Tree()
         self._preview: list[str] = []
+        self._shown = 0
+        self._compared = 0
+        self._kept = 0
 
     @property
     def preview(self) -> tuple[str, ...]:
@@ -69,11 +76,19 @@ class Planning(Hand):
         if deed.append and new is not None:
             new = None if old is None else old + new
         verb = "add to" if deed.append else "overwrite" if deed.replaced else "write"
-        self._preview += [
-            f"{verb} {shown(deed.path)} {_sizes(deed, old_size, size)}",
-            *_difference(old, new, deed.path),
-        ]
-        self._planned.put_file(deed.path, size, new if new is not None and len(new) <= _MOST_BYTES else None)
+        self._preview.append(f"{verb} {shown(deed.path)} {_sizes(deed, old_size, size)}")
+        self._preview += self._differ(old, new, deed.path)
+        known = new if new is not None and len(new) <= min(_MOST_BYTES, _MOST_KEPT - self._kept) else None
+        self._kept += len(known or b"")
+        self._planned.put_file(deed.path, size, known)
+
+    def _differ(self, old: bytes | None, new: bytes | None, path: Path) -> list[str]:
+        self._compared += len(old or b"") + len(new or b"")
+        if self._shown >= _MOST_SHOWN or self._compared > _MOST_COMPARED:
+            return ["  (what differs is not shown: there is too much of it)"]
+        lines = _difference(old, new, path)
+        self._shown += len(lines)
+        return lines
 
 
 def _sizes(deed: Deed, before: int, after: int) -> str:
@@ -105,17 +120,13 @@ def _difference(old: bytes | None, new: bytes | None, path: Path) -> list[str]:
     before, after = _text(old), _text(new)
     if before is None or after is None:
         return []
-    lines = list(difflib.unified_diff(before, after, shown(path), shown(path), lineterm=""))
-    if len(lines) > _MOST_LINES:
-        rest = len(lines) - _MOST_LINES + 1
-        lines = [*lines[: _MOST_LINES - 1], f"… and {rest:,} more lines"]
-    return [f"  {inert(line)}" for line in lines]
+    return [f"  {inert(line)}" for line in unified(before, after, (shown(path), shown(path)), most=_MOST_LINES)]
 
 
-def _text(content: bytes | None) -> list[str] | None:
+def _text(content: bytes | None) -> str | None:
     if content is None or len(content) > _MOST_BYTES or b"\0" in content:
         return None
     try:
-        return content.decode().splitlines()
+        return content.decode()
     except UnicodeDecodeError:
         return None

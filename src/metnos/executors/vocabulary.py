@@ -7,7 +7,6 @@ Rules: what is not in the lists is refused with the nearest word that is. Does n
 well-formed name exists.
 """
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from functools import cache
 from importlib import resources
 
 from metnos.core.errors import ManifestError
+from metnos.core.nearest import nearest
 
 LANGUAGES = ("en", "it")
 _SHAPE = re.compile(r"[a-z]+(_[a-z]+){1,2}")
@@ -134,6 +134,6 @@ def _require(word: str, known: Mapping[str, Word], kind: str, name: str) -> None
     if word in known:
         return
     meant = _meaning(f"{kind}s", None).get(word)
-    close = [meant] if meant else difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    close = [meant] if meant else nearest(word, known, cutoff=0.5)
     fix = f"Did you mean {close[0]!r}?" if close else _LIST
     raise ManifestError(f"{name!r}: the vocabulary has no {kind} {word!r}", fix=fix)

@@ -5,7 +5,6 @@ Lines that the owner took out are known by a digest only. The state is one row, 
 """
 
 import base64
-import difflib
 import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import Any
 
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, from_text, to_text
+from metnos.core.difference import unified
 from metnos.core.errors import UsageError
 from metnos.grimoire import playbook_marks
 from metnos.grimoire.playbook_text import Line, without
@@ -104,8 +104,8 @@ class History:
 
     def diff(self, older: int, newer: int) -> str:
         """What changed between two versions, as a unified diff; of what is no text, what can be shown."""
-        old, new = (self.content(each).decode("utf-8", "replace").splitlines() for each in (older, newer))
-        return "\n".join(difflib.unified_diff(old, new, f"version {older}", f"version {newer}", lineterm=""))
+        old, new = (self.content(each).decode("utf-8", "replace") for each in (older, newer))
+        return "\n".join(unified(old, new, (f"version {older}", f"version {newer}")))
 
     def forget(self, tx: Transaction, words: Collection[str], says: Says) -> int:
         """Take points, and lines that say it, out of every version; returns how many versions held any."""

@@ -15,7 +15,6 @@ Killed at any point a file is as it was or as it was to become; the question is 
 """
 
 import contextlib
-import difflib
 import fcntl
 import os
 import re
@@ -26,6 +25,7 @@ from pathlib import Path
 from metnos.core import files
 from metnos.core.canon import Json, canonical_json, sha256_hex
 from metnos.core.clock import Clock, to_text
+from metnos.core.difference import unified
 from metnos.core.errors import InboxError, StoreFull, UsageError, Waiting, WorkspaceError
 from metnos.core.workspace import Workspace
 from metnos.grimoire.consent import needs_consent
@@ -325,8 +325,8 @@ def _evidence(ids: Sequence[str]) -> dict[str, Json]:
 
 
 def _diff(file: str, before: bytes, made: bytes) -> str:
-    old, new = (each.decode("utf-8", "replace").splitlines() for each in (before, made))
-    return "\n".join(difflib.unified_diff(old, new, file, f"{file}, with your consent", lineterm=""))
+    old, new = (each.decode("utf-8", "replace") for each in (before, made))
+    return "\n".join(unified(old, new, (file, f"{file}, with your consent")))
 
 
 def _asker(item: Item) -> Principal:

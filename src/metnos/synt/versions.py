@@ -5,12 +5,12 @@ is compared by what manifests declare, which is what the policy goes by; what it
 of the code shows.
 """
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 
 import tomlkit
 
+from metnos.core.difference import unified
 from metnos.executors import words
 from metnos.executors.manifest import Manifest
 from metnos.synt.draft import VERSION, Draft
@@ -42,8 +42,7 @@ def numbered(draft: Draft, version: str) -> Draft:
 
 def difference(before: str, now: str, names: tuple[str, str], around: int = 3) -> str:
     """What changed of a text, as a unified difference; empty if nothing did."""
-    lines = difflib.unified_diff(before.splitlines(), now.splitlines(), *names, n=around, lineterm="")
-    return "\n".join(lines)
+    return "\n".join(unified(before, now, names, around=around))
 
 
 def changes(before: Manifest, now: Manifest) -> list[str]:

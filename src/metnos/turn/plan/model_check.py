@@ -8,20 +8,22 @@ Rules: pure. A reference may name a step that went before, and a field that this
 may only refer to a path. Knows nothing of what may happen: that is `model_bounds` and the policy.
 """
 
-import difflib
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from metnos.core.canon import canonical_json
 from metnos.core.errors import ExecutorFailed
+from metnos.core.nearest import nearest
 from metnos.executors import arguments, refs
 from metnos.turn.plan.model_read import references
 from metnos.turn.plan.records import Step, Tool
 from metnos.turn.plan.shape import takes_rows
 
+_MOST_NAMES = 64  # arguments of one call that are looked at
 _CLOSE = 0.75  # how alike a mistaken name must be to the one that is meant
 _LONGEST_PATH = 4096
 _REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)((?:\.\w+|\[[\d*]*\])*)\s*\}\}")
@@ -154,8 +156,8 @@ def _named(given: Mapping[str, Any], tool: Tool) -> dict[str, Any]:
     """The arguments that the tool has, also where a name is nearly right; the others are dropped."""
     known = list(tool.properties)
     found = {name: value for name, value in given.items() if name in tool.properties}
-    for name, value in given.items():
-        close = difflib.get_close_matches(str(name)[:64], [each for each in known if each not in found], 1, _CLOSE)
+    for name, value in islice(given.items(), _MOST_NAMES):
+        close = nearest(str(name), (each for each in known if each not in found), cutoff=_CLOSE)
         if name not in tool.properties and close:
             found[close[0]] = value
     return found
@@ -284,7 +286,7 @@ def _field(fields: Sequence[str], tool: Tool | None, inner: Mapping[str, Any]) -
         if not wanted:
             raise _NoReference
         return wanted
-    close = difflib.get_close_matches(wanted, given, 1, _CLOSE)
+    close = nearest(wanted, given, cutoff=_CLOSE)
     if not close:
         raise _NoReference
     return close[0]

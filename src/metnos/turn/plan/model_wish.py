@@ -8,15 +8,16 @@ Rules: pure; never the name of an executor that is there. After content was read
 decide what is built.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Collection, Mapping
 
 from metnos.context.fence import visible
+from metnos.core.nearest import nearest
 from metnos.executors import vocabulary
 from metnos.turn.plan.records import REQUEST, Wish
 
 _CLOSE = 0.8
+_MOST_WORDS = 32  # that are compared with what is known
 _LONGEST = 80  # characters of a name that are looked at
 _SUMMARY = 120
 
@@ -46,8 +47,8 @@ def _first(words: list[str], known: Mapping[str, object], canonical: Canonical) 
         for spelled in (word, f"{word}s", word.removesuffix("s")):
             if found := canonical(spelled):
                 return found, words[place + 1 :]
-    for place, word in enumerate(words):
-        close = difflib.get_close_matches(word, list(known), 1, _CLOSE) if len(word) > 3 else []
+    for place, word in enumerate(words[:_MOST_WORDS]):
+        close = nearest(word, known, cutoff=_CLOSE) if len(word) > 3 else []
         if close:
             return close[0], words[place + 1 :]
     return None, words

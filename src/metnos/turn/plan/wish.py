@@ -6,10 +6,11 @@ files gives the same name and can recur. No word of the vocabulary, no wish. Doe
 be made.
 """
 
-import difflib
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import PurePosixPath
 
+from metnos.core.nearest import nearest
 from metnos.executors import vocabulary
 from metnos.fastpath.slots import Slot
 from metnos.turn.plan.clauses import PATTERNS, Clause, classes
@@ -37,6 +38,7 @@ QUESTION_VERB = "get"
 ASKED_OF = {"weather": "get", "charts": "draw", "currencies": "convert"}  # whatever the verb of the question is
 _CLOSE = 0.82  # how alike a mistyped word must be
 _LONGEST = 120
+_MOST_WORDS = 32  # unknown ones that are compared with what is known
 
 
 def wish(
@@ -128,9 +130,9 @@ def _qualifiers(clause: Clause) -> list[str]:
 
 def _nearest(words: Iterable[Word], known: Iterable[str]) -> str | None:
     listed = list(known)
-    for word in words:
+    for word in islice(words, _MOST_WORDS):
         for spelled in (word.text, f"{word.text}s"):
-            found = difflib.get_close_matches(spelled, listed, n=1, cutoff=_CLOSE)
+            found = nearest(spelled, listed, cutoff=_CLOSE)
             if found:
                 return found[0]
     return None
