@@ -1,6 +1,7 @@
 """The policy at the terminal. Its hands are a double here: they have tests of their own."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,10 @@ from metnos import app
 from metnos.cli import Choice
 from metnos.cli import policy as commands
 from metnos.core.errors import ForbiddenPath, UsageError
+from metnos.core.workspace import Workspace
 from metnos.law import levels
+from metnos.law.steady_clock import LatestTime, parse
+from support import Say, metnos, on_a_terminal
 
 
 @pytest.fixture
@@ -62,3 +66,23 @@ def test_what_no_grant_can_be_for(court: Court) -> None:
     assert isinstance(type_in("grant", "*", "fs.read", "~/.ssh", "--days", "1").exception, ForbiddenPath)
     assert isinstance(type_in("grant", "*", "fs.read", "/x", "--days", "999").exception, UsageError)
     assert type_in("grant", "*", "fs.fly", "/x", "--days", "1").exit_code == 1
+
+
+class TestTheClock:
+    def test_it_says_how_far_it_is_ahead(self, workspace: Workspace, say: Say) -> None:
+        later = datetime.now(UTC) + timedelta(days=4000)
+        workspace.latest_time.write_bytes(LatestTime(0, later).encode())
+        found = json.loads(say("--workspace", str(workspace.root), "policy", "clock", "--json").out)
+        assert abs(found["ahead_s"] - 4000 * 86400) < 600
+
+    def test_a_person_sets_it_right_and_no_pipe_can(self, workspace: Workspace) -> None:
+        later = datetime.now(UTC).replace(microsecond=0) + timedelta(days=4000)
+        workspace.latest_time.write_bytes(LatestTime(0, later).encode())
+        line = ("--workspace", str(workspace.root), "policy", "clock", "--set-right")
+        assert metnos(*line, stdin="right\n").code == 2
+        assert on_a_terminal(*line, typed="yes\n").code == 130
+        assert parse(workspace.latest_time.read_bytes()) >= LatestTime(0, later)  # type: ignore[operator]
+        assert on_a_terminal(*line, typed="right\n").code == 0
+        found = parse(workspace.latest_time.read_bytes())
+        assert found is not None
+        assert (found.count, found.told < later) == (1, True)

@@ -17,6 +17,7 @@ from metnos.core.settings import load
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.constitution import Standing
+from metnos.law.steady_clock import CORRECTION, SteadyClock
 from metnos.models import reach
 from metnos.sandbox import probe
 from metnos.store import check as store_check
@@ -175,4 +176,7 @@ def _check_clock(workspace: Workspace, clock: Clock) -> Check:
         return Check.yellow(
             "clock", f"{found}, but the audit's last line is from {last.astimezone():%Y-%m-%d %H:%M}", fix
         )
+    ahead = SteadyClock(workspace.latest_time, clock, lambda: None).ahead() if workspace.law.is_dir() else None
+    if ahead is not None and ahead > CORRECTION:
+        return Check.yellow("clock", f"{found}, {ahead} before the latest time that was seen", "metnos policy clock")
     return Check.green("clock", found)

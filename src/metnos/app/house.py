@@ -30,6 +30,7 @@ from metnos.law.inbox import Inbox
 from metnos.law.pairing import Pairing
 from metnos.law.permit import Mint
 from metnos.law.principal import Autonomy
+from metnos.law.steady_clock import SteadyClock
 from metnos.sandbox.pool import Pool
 from metnos.store.db import Database, Durability
 from metnos.store.migrations import Migration
@@ -94,12 +95,17 @@ class App:
     # -- what acts
 
     @cached_property
+    def steady(self) -> SteadyClock:
+        """The clock by which ends what the owner gave for a time."""
+        return founding.steady_clock(self.workspace, self.seat, self.clock)
+
+    @cached_property
     def inbox(self) -> Inbox:
-        return Inbox(self.seat.db, self.audit, self.clock)
+        return Inbox(self.seat.db, self.audit, self.steady)
 
     @cached_property
     def grants(self) -> Grants:
-        return Grants(self.seat.db, self.audit, self.clock)
+        return Grants(self.seat.db, self.audit, self.steady)
 
     @cached_property
     def halts(self) -> Halts:
@@ -107,7 +113,7 @@ class App:
 
     @cached_property
     def pairing(self) -> Pairing:
-        return Pairing(self.seat.db, self.seat.signer, self.clock, self.audit)
+        return Pairing(self.seat.db, self.seat.signer, self.steady, self.audit)
 
     @property
     def catalog(self) -> "Catalog":
@@ -173,13 +179,13 @@ class App:
         from metnos.sandbox.web import Web
 
         db, store, trash, refuse, ids = self._hands
-        settings, mint = self.settings, Mint(self.clock)
+        settings, mint = self.settings, Mint(self.steady)
         policy = Policy(
             constitution_check=partial(unchanged, self.workspace.soul, self.constitution),
             grants=self.grants,
             inbox=self.inbox,
             mint=mint,
-            clock=self.clock,
+            clock=self.steady,
             autonomy=Autonomy(settings.policy.autonomy),
             approval_hours=settings.policy.approval_hours,
             quotas=quotas.used_up(self.catalog, settings.executors, self.clock),

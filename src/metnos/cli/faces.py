@@ -92,7 +92,7 @@ class WebFace:
         seat = founding.take_seat(self._workspace, opened, self._clock)
         self._closing.callback(seat.db.close)
         self._closing.callback(seat.audit.close)
-        pairing = Pairing(seat.db, seat.signer, self._clock, seat.audit)
+        pairing = Pairing(seat.db, seat.signer, founding.steady_clock(self._workspace, seat, self._clock), seat.audit)
         desk = Desk(_lease(self._counter), self._runs, self._counter.status, self._log)
         fresh = Freshness(_databases(self._workspace), (self._workspace.settings, self._workspace.soul))
         self._closing.callback(fresh.close)

@@ -1,6 +1,6 @@
 """``metnos policy``: what may happen, why, and what you allowed in advance."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
@@ -8,8 +8,9 @@ import click
 from metnos.app.cataloguing import grant_data, grant_words
 from metnos.cli import FAILED, FINE, Choice, arguments
 from metnos.cli.opening import open_app
-from metnos.cli.output import inert, json_option, print_json, print_table
+from metnos.cli.output import inert, json_option, print_json, print_table, require_word
 from metnos.core.canon import canonical_path
+from metnos.core.clock import to_text
 from metnos.core.settings import home_folder
 from metnos.executors.run import Call
 from metnos.law import levels
@@ -35,6 +36,29 @@ def table(as_json: bool) -> None:
         print_json([dict(zip(_COLUMNS, row, strict=True)) for row in levels.rows()])
     else:
         print_table(_COLUMNS, levels.rows())
+
+
+@policy.command()
+@click.option("--set-right", is_flag=True, help="Take the machine's clock for right. Asks for a typed word.")
+@json_option
+@click.pass_obj
+def clock(choice: Choice, set_right: bool, as_json: bool) -> None:
+    """Show the clock by which grants, questions and devices end.
+
+    It never goes back. If the machine's clock once stood in the future by mistake, this one still does: set it right.
+    """
+    steady = open_app(choice).steady
+    told, ahead = steady.now(), max(0, round(steady.ahead().total_seconds()))
+    if set_right:
+        click.echo(f"The machine's clock says {told - timedelta(seconds=ahead):%Y-%m-%d %H:%M} UTC.")
+        click.echo("What had ended by the other clock and not by this one holds again.")
+        require_word("right", "take that for right")
+        steady.set_right()
+        told, ahead = steady.now(), 0
+    if as_json:
+        print_json({"told": to_text(told), "ahead_s": ahead})
+        return
+    click.echo(f"{told:%Y-%m-%d %H:%M} UTC, {f'{ahead:,} seconds ahead of' if ahead else 'as on'} the machine's clock")
 
 
 @policy.command(context_settings={"ignore_unknown_options": True})

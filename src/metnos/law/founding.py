@@ -8,11 +8,12 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import resources
 from pathlib import Path
 
 from metnos.core import files, sign
-from metnos.core.clock import Clock
+from metnos.core.clock import Clock, from_text
 from metnos.core.errors import WorkspaceError
 from metnos.core.records import Check
 from metnos.core.sections import Settings
@@ -23,6 +24,7 @@ from metnos.law.audit import Audit
 from metnos.law.audit_line import KEY_INSTALLED, Entry
 from metnos.law.halt import READY_COUNT, Halts
 from metnos.law.halt_file import MAY_ACT, HaltFile
+from metnos.law.steady_clock import SteadyClock
 from metnos.store.db import Database
 
 CREATED = "workspace created"
@@ -75,6 +77,16 @@ def settle_halts(workspace: Workspace, seat: Seat, clock: Clock) -> None:
     constitution was lost, and has to learn from the audit what was halted."""
     lost = not constitution.was_pinned(seat.db, seat.signer)
     Halts(workspace, seat.db, seat.audit, clock).settle(lost=lost)
+
+
+def steady_clock(workspace: Workspace, seat: Seat, clock: Clock) -> SteadyClock:
+    """The clock by which ends what was given for a time."""
+
+    def recorded() -> datetime | None:
+        newest = next(seat.audit.newest(), None)
+        return from_text(newest.ts) if newest else None
+
+    return SteadyClock(workspace.latest_time, clock, recorded)
 
 
 def install_key(seat: Seat) -> None:
