@@ -49,7 +49,7 @@ async def same(request):
 import socket
 door = socket.socket(proto=socket.IPPROTO_TCP); door.bind(("127.0.0.1", 0)); door.listen(256)
 print(door.getsockname()[1], flush=True)
-server = uvicorn.Server(uvicorn.Config(Starlette(routes=[Route("/{path:path}", same)]), **options()))
+server = uvicorn.Server(uvicorn.Config(Starlette(routes=[Route("/{path:path}", same)]), **options(lambda *_: True)))
 server.run(sockets=[door])
 """
 

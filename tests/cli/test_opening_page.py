@@ -1,8 +1,10 @@
 """From nothing to a link, with one command; the link lets one browser in."""
 
 import json
+import socket
 import webbrowser
 from collections.abc import Iterator
+from typing import Any
 
 import httpcore
 import pytest
@@ -12,6 +14,12 @@ from cli.warm import metnos
 from metnos.api.client import connect
 from metnos.app import App
 from metnos.cli import Choice, opening_page
+from metnos.cli.faces import WebFace
+from metnos.core import files
+from metnos.core.clock import MovableClock
+from metnos.core.errors import DaemonError
+from metnos.core.log import Log
+from metnos.core.sections_outward import WebSettings
 from metnos.core.workspace import Workspace
 from metnos.law.principal import Channel
 
@@ -81,6 +89,21 @@ def test_a_page_that_is_switched_off_is_said(workspace: Workspace) -> None:
     done = metnos(*place, "open")
     assert (done.code, "web.enabled" in done.err) == (1, True)
     ended(workspace)
+
+
+def test_a_port_that_another_program_has_meanwhile_is_not_exchanged_for_another(
+    workspace: Workspace, clock: MovableClock
+) -> None:
+    """Whoever has it is sent the browser's cookie: nobody is to be led on as if nothing had happened."""
+    told: list[str] = []
+    counter: Any = None  # nobody gets that far
+    files.private_folder(workspace.run)
+    with socket.create_server(("127.0.0.1", 0)) as squatter:
+        (workspace.run / "port").write_text(str(squatter.getsockname()[1]))
+        face = WebFace(counter, workspace, WebSettings(), clock, Log(told.append, "text", clock))
+        with pytest.raises(DaemonError, match=f"{squatter.getsockname()[1]} is taken by a program of the account"):
+            face.start()
+    assert face.told == {}
 
 
 def test_the_link_is_in_no_command_line(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

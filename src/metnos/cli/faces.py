@@ -14,6 +14,7 @@ from metnos.api.http.face import HttpFace
 from metnos.api.http.guard import App as Asgi
 from metnos.api.http.guard import Guard, Limits, Receive, Scope, Send
 from metnos.api.http.inside import Desk
+from metnos.api.http.port import FILE as PORT
 from metnos.api.http.rate import Rate
 from metnos.api.http.runs import Runs
 from metnos.api.serving import Counter
@@ -65,7 +66,7 @@ class WebFace:
         return {"page": self._http.address} if self._http else {}
 
     def start(self) -> None:
-        http = HttpFace(self._settings, self._log)
+        http = HttpFace(self._settings, self._log, self._workspace.run / PORT)
         http.listen()
         try:
             http.start(self._application(http))

@@ -16,7 +16,9 @@ class WebSettings(Section):
         "127.0.0.1", description="The address to listen at. Anything but this machine needs a certificate."
     )
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
-        8674, description="The port. If it is taken, another one is used. 0: any that is free."
+        8674,
+        description="The port. While none is set, and this one is taken at the first start, another one is chosen and"
+        " kept. What is set is that port or none; 0 is any that is free, another one at each start.",
     )
     hosts: tuple[str, ...] = Field(
         (), description="Other names under which a browser may reach it, such as `metnos.home:8443`."
@@ -24,6 +26,11 @@ class WebSettings(Section):
     tls_certificate: str = Field("", description="The file with the certificate, for TLS without a proxy.")
     tls_key: str = Field("", description="The file with the certificate's key.")
     behind_proxy: bool = Field(False, description="Whether a proxy with TLS stands before it and nobody gets past it.")
+    accounts: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")], ...] = Field(
+        (),
+        description="Other accounts of this machine whose programs may connect, by name or number, such as that of a"
+        " proxy. They still need a secret. Nobody else's connection comes in, not even root's.",
+    )
     session_days: Annotated[float, Field(gt=0, le=365)] = Field(
         30.0, description="For how many days a browser that opened a one-time link stays signed in."
     )

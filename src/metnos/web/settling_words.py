@@ -65,6 +65,7 @@ LABELS = {
     "web.tls_certificate": "Certificate",
     "web.tls_key": "Key of the certificate",
     "web.behind_proxy": "Behind a proxy with TLS",
+    "web.accounts": "Other accounts of this machine",
     "web.session_days": "How long a browser stays signed in",
     "web.reads_per_s": "Reading, of one device",
     "web.writes_per_s": "Changing, of one device",

@@ -14,10 +14,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from api.http.accounts import foreign_socket
 from metnos.api.http import exchange, patience
 from metnos.api.http.face import HttpFace, is_loopback, refuse_bare
 from metnos.api.http.guard import LIMITS, Guard
-from metnos.core.errors import SettingsError
+from metnos.core.errors import DaemonError, SettingsError
 from metnos.core.sections_outward import WebSettings
 
 
@@ -66,17 +67,36 @@ def test_small_answers_are_not_held_back() -> None:
         assert door.proto == socket.IPPROTO_TCP
 
 
-@pytest.mark.slow
-def test_a_port_that_is_taken_is_no_reason_to_fail(face: HttpFace) -> None:
+def test_a_port_that_is_taken_is_said_and_no_other_one_is_used(face: HttpFace) -> None:
+    with pytest.raises(DaemonError, match=f"{face.place.port} is taken"):
+        HttpFace(WebSettings(port=face.place.port), lambda _: None).start(hello)
+
+
+def test_a_connection_of_another_account_gets_a_no_and_nothing_of_it_is_read(face: HttpFace) -> None:
+    served: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        served.append(scope["path"])
+        await hello(scope, receive, send)
+
     told: list[str] = []
-    second = HttpFace(WebSettings(port=face.place.port), told.append)
-    second.start(hello)
+    guarded = HttpFace(WebSettings(port=0), told.append)
+    guarded.start(app)
     try:
-        assert second.place.port != face.place.port
-        assert httpcore.request("GET", second.address).status == 200
-        assert "cannot be had" in told[0]
+        where = ("127.0.0.1", guarded.place.port)
+        for head in ("GET /theirs HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01 nothing", "POST /theirs HTTP/1.1\r\n"):
+            with foreign_socket() as line:
+                line.connect(where)
+                line.sendall(head.encode())
+                assert line.recv(4096).startswith(b"HTTP/1.1 403")
+        with foreign_socket() as line:  # it does not wait for an answer, and its socket is nobody's any more
+            line.connect(where)
+            line.sendall(b"GET /theirs HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert httpcore.request("GET", f"{guarded.address}/ours").status == 200
     finally:
-        assert second.stop()
+        assert guarded.stop()
+    assert served == ["/ours"]
+    assert 1 <= len(told) <= 2  # each account once, and those that were gone at once
 
 
 @pytest.mark.slow

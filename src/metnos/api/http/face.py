@@ -1,21 +1,23 @@
 """The HTTP face of a daemon: where it listens, and the thread in which it does.
 
 Rules: it listens on this machine only, unless the owner chose an address and the way to it is encrypted: by a
-certificate, or by a proxy that they vouch for. A port that is taken is no reason to fail: another one is used, and the
-link says which. At the end nobody else comes in, what streams is cut off, and the thread is gone.
+certificate, or by a proxy that they vouch for. From this machine only accounts come in that may (`peer`), and the port
+stays the same (`port`). At the end nobody else comes in, what streams is cut off, and the thread is gone.
 """
 
 import asyncio
 import contextlib
-import errno
 import ipaddress
 import socket
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metnos.api.http.guard import App as Asgi
 from metnos.api.http.guard_rules import Place, has_port
+from metnos.api.http.peer import Peers
+from metnos.api.http.port import bind
 from metnos.core.errors import DaemonError, SettingsError
 from metnos.core.sections_outward import WebSettings
 
@@ -30,10 +32,11 @@ _READY_S = 20.0
 class HttpFace:
     """Serves one application."""
 
-    def __init__(self, settings: WebSettings, log: Callable[[str], None]) -> None:
+    def __init__(self, settings: WebSettings, log: Callable[[str], None], kept: Path | None = None) -> None:
         refuse_bare(settings)
         self._settings = settings
         self._log = log
+        self._kept = kept  # where the port is remembered
         self._place = self._placed(settings.port)
         self._door: socket.socket | None = None
         self._thread: threading.Thread | None = None
@@ -66,8 +69,8 @@ class HttpFace:
         return f"{scheme}://{'127.0.0.1' if here else _written(host)}:{port}"
 
     def listen(self) -> socket.socket:
-        """Take the port, or another one if it is taken."""
-        self._door = door = _bound(self._settings.host, self._settings.port, self._log)
+        """Take the port."""
+        self._door = door = bind(self._settings, self._kept, self._log)
         self._place = self._placed(door.getsockname()[1])
         return door
 
@@ -80,7 +83,7 @@ class HttpFace:
         door = self._door or self.listen()
         config = uvicorn.Config(
             app,
-            **options(),
+            **options(Peers(self._settings.accounts, self._log).knows),
             proxy_headers=False,
             timeout_graceful_shutdown=2,
             ssl_certfile=self._settings.tls_certificate or None,
@@ -152,23 +155,3 @@ def is_loopback(host: str) -> bool:
 
 def _written(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _bound(host: str, port: int, log: Callable[[str], None]) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for wanted in (port, 0):
-        # Named as TCP, because asyncio sends small answers at once only on sockets that say what they are (40 ms each).
-        door = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            door.bind((host, wanted))
-        except OSError as error:
-            door.close()
-            if error.errno in (errno.EADDRINUSE, errno.EACCES) and wanted:
-                log(f"port {wanted} cannot be had ({error.strerror}); another one is used")
-                continue
-            raise SettingsError(f"nothing can listen at {host}: {error.strerror}", fix="Change web.host.") from error
-        else:
-            door.listen(256)
-            return door
-    raise DaemonError("no port can be had")
