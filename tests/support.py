@@ -105,6 +105,11 @@ def kinds(workspace: Workspace) -> list[str]:
     return [line.kind for line in backwards(workspace.audit)][::-1]
 
 
+def agreed(_arrival: object) -> bool:
+    """Say yes to whatever a backup brings."""
+    return True
+
+
 def tool(name: str) -> ModuleType:
     """A script of tools/ as a module."""
     spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")

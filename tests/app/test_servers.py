@@ -24,8 +24,8 @@ OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 def added(app: App, mode: str, file: Path | None = None, wish: Wish | None = None) -> str:
     """The name of the executor that was made of the one tool of a strange server."""
     server = Server("notes", strange.command(mode, file))
-    planned = servers.plan(app, server, servers.look(app, server), wish or Wish(reading=("search_notes",)))
-    made = servers.add(app, server, planned)
+    planned = servers.plan(app, server, servers.look(app, server, named=True), wish or Wish(reading=("search_notes",)))
+    made = servers.add(app, server, planned, OWNER, typed=server.name)
     assert [each.state for each in made] == [State.ACTIVE], made
     return made[0].name
 
@@ -46,8 +46,8 @@ def test_a_tool_of_an_official_server_is_an_executor_like_any_other(equipped: Ap
     (tmp_path / "shopping.txt").write_text("any: 2 milk\n")
     server = Server("shopping", official.command(tmp_path))
     wish = Wish(reading=("list_shopping",), names={"add_shopping": "append_records_remote"})
-    planned = servers.plan(equipped, server, servers.look(equipped, server), wish)
-    made = servers.add(equipped, server, planned)
+    planned = servers.plan(equipped, server, servers.look(equipped, server, named=True), wish)
+    made = servers.add(equipped, server, planned, OWNER, typed=server.name)
     reader, adder = (each.name for each in made)
     assert [each.state for each in made] == [State.ACTIVE, State.ACTIVE]
     found = called(equipped, reader, shop="any")
@@ -96,7 +96,7 @@ def test_a_tool_that_changed_is_refused_until_it_is_looked_at_again(equipped: Ap
     server = servers.servers(equipped).get("notes")
     planned = servers.plan(equipped, server, servers.look(equipped, server), Wish(reading=("search_notes",)))
     assert planned[0].name == name
-    assert servers.add(equipped, server, planned)[0].state is State.ACTIVE
+    assert servers.add(equipped, server, planned, OWNER, typed=server.name)[0].state is State.ACTIVE
     assert equipped.catalog.get(name).version == "1.1.0"
     assert called(equipped, name, words="milk").ok
 
@@ -143,23 +143,25 @@ def test_a_panic_reaches_servers_too(equipped: App) -> None:
 
 def test_a_name_of_somebody_else_is_not_taken(equipped: App) -> None:
     server = Server("notes", strange.command("honest"))
-    offered = servers.look(equipped, server)
+    offered = servers.look(equipped, server, named=True)
     planned = servers.plan(equipped, server, offered, Wish(names={"search_notes": "find_files"}))
     assert "another executor" in planned[0].problem
-    assert servers.add(equipped, server, planned) == []
+    assert servers.add(equipped, server, planned, OWNER, typed=server.name) == []
 
 
 def test_a_tool_that_is_not_offered_cannot_be_wished_for(equipped: App) -> None:
     server = Server("notes", strange.command("honest"))
     with pytest.raises(UsageError, match="offers no tool"):
-        servers.plan(equipped, server, servers.look(equipped, server), Wish(tools=("burn",)))
+        servers.plan(equipped, server, servers.look(equipped, server, named=True), Wish(tools=("burn",)))
 
 
 def test_where_there_is_no_room_it_is_signed_and_switched_off(equipped: App) -> None:
     equipped.set_setting("executors.births", "0")
     app = App.open(equipped.workspace, equipped.clock)
     server = Server("notes", strange.command("honest"))
-    made = servers.add(app, server, servers.plan(app, server, servers.look(app, server), Wish()))
+    made = servers.add(
+        app, server, servers.plan(app, server, servers.look(app, server, named=True), Wish()), OWNER, typed=server.name
+    )
     assert made[0].state is State.DISABLED
     assert "metnos executor enable" in made[0].said
 
@@ -178,3 +180,80 @@ def test_what_is_removed_cannot_be_asked_any_more(equipped: App) -> None:
 def test_what_metnos_makes_itself_cannot_reach_a_server(equipped: App) -> None:
     found = equipped.catalog.get(added(equipped, "honest"))
     assert any("metnos mcp add" in each for each in gates_capabilities.surplus(Code(found.source), found.manifest))
+
+
+def changed(server: Server, mark: Path) -> list[Server]:
+    """The same server with one thing in it that was not there when it was confirmed."""
+    more = (*server.command, "--more"), ("/usr/bin/touch", str(mark)), (*server.command[:-1], f"{server.command[-1]} ")
+    return [
+        *(replace(server, command=command) for command in more),
+        replace(server, env={"PATH": "env:HOME"}),
+        replace(server, env={"LD_PRELOAD": "file:evil"}),
+        replace(server, key="env:SECRET"),
+    ]
+
+
+def test_a_server_that_came_with_files_is_not_started_before_a_person_confirms_it(
+    equipped: App, tmp_path: Path
+) -> None:
+    """The list of servers is a file, which a backup may have brought."""
+    mark = tmp_path / "started"
+    brought = Server("notes", ("/usr/bin/touch", str(mark)))
+    servers.servers(equipped).put(brought)
+    with pytest.raises(Refused):
+        servers.look(equipped, servers.servers(equipped).get("notes"))
+    for channel in set(Channel) - {Channel.TERMINAL}:
+        with pytest.raises(Refused):
+            equipped.confirmations.confirm("notes", brought.digest, Principal(channel, "owner", Autonomy.FULL))
+        assert not servers.is_confirmed(equipped, brought)
+    with pytest.raises(Refused):
+        servers.look(equipped, brought)
+    assert not mark.exists()
+    equipped.confirmations.confirm("notes", brought.digest, OWNER)
+    with pytest.raises(ExecutorFailed):  # it is started now, and is no server
+        servers.look(equipped, brought, 5.0)
+    assert mark.exists()
+
+
+def test_whatever_changes_of_a_server_it_is_not_confirmed_any_more(equipped: App, tmp_path: Path) -> None:
+    mark = tmp_path / "started"
+    name = added(equipped, "honest")
+    server = servers.servers(equipped).get("notes")
+    assert servers.is_confirmed(equipped, server)
+    for other in changed(server, mark):
+        servers.servers(equipped).put(other)
+        assert not servers.is_confirmed(equipped, other)
+        with pytest.raises(Refused):
+            servers.look(equipped, servers.servers(equipped).get("notes"))
+    servers.servers(equipped).put(server)
+    assert called(equipped, name, words="milk").ok
+    assert not mark.exists()
+
+
+def test_a_confirmation_is_worth_nothing_in_another_row_or_under_another_key(equipped: App) -> None:
+    added(equipped, "honest")
+    server = servers.servers(equipped).get("notes")
+    for what in ("UPDATE confirmed_servers SET digest = ?1", "INSERT INTO confirmed_servers SELECT 'other', ?1, ts, "
+                 "signature FROM confirmed_servers", "UPDATE confirmed_servers SET signature = ?1"):  # fmt: skip
+        with equipped.seat.db.write() as tx:
+            tx.execute(what, ("d" * 64,))
+        assert not equipped.confirmations.holds("notes", "d" * 64)
+        assert not equipped.confirmations.holds("other", "d" * 64)
+    assert not servers.is_confirmed(equipped, server)
+
+
+def test_an_executor_of_a_server_that_nobody_confirmed_is_an_outcome_and_starts_nothing(equipped: App) -> None:
+    name = added(equipped, "honest")
+    equipped.confirmations.withdraw("notes")
+    refused = called(equipped, name, words="milk")
+    assert (refused.ok, refused.kind, refused.fault) == (False, "not_permitted", False)
+
+
+def test_adding_needs_the_name_of_the_server_from_a_person(equipped: App) -> None:
+    server = Server("notes", strange.command("honest"))
+    planned = servers.plan(equipped, server, servers.look(equipped, server, named=True), Wish())
+    program = Principal(Channel.API, "program", Autonomy.FULL)
+    for by, typed in ((OWNER, "y"), (program, "notes")):
+        with pytest.raises(Refused):
+            servers.add(equipped, server, planned, by, typed=typed)
+    assert servers.servers(equipped).all() == {}

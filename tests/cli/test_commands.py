@@ -12,6 +12,7 @@ from pathlib import Path
 import support
 from cli.terminal import on_a_terminal
 from cli.warm import metnos
+from metnos.app import read_backup
 from support import PROGRAM, Ran, Say
 
 HOME_WORKSPACE = Path(".local/share/metnos")
@@ -182,6 +183,11 @@ class TestAudit:
         assert say("audit", "verify").code == 1
 
 
+def word_of(archive: str | Path) -> str:
+    """What a person types to restore it."""
+    return read_backup(Path(archive)).public_key[:8]
+
+
 class TestBackupAndRestore:
     def test_there_and_back(self, root: Path, tmp_path: Path, say: Say) -> None:
         (root / "USER.md").write_text("as it was")
@@ -209,9 +215,15 @@ class TestBackupAndRestore:
         secret.chmod(0o600)
         assert say("backup", "--to", target, "--with-keys", "--passphrase-file", str(secret)).code == 0
         elsewhere = ("--workspace", str(tmp_path / "elsewhere"))
-        found = data(say(*elsewhere, "restore", target, "--with-keys", "--passphrase-file", str(secret), "--json"))
-        assert isinstance(found, dict)
-        assert found["keys"] == "from the backup"
+        line = (*elsewhere, "restore", target, "--with-keys", "--passphrase-file", str(secret), "--json")
+        nobody = say(*line)
+        assert (nobody.code, "only a person" in nobody.err) == (1, True)
+        assert not (tmp_path / "elsewhere").exists()
+        wrong = on_a_terminal(*line, typed=[("Type ", "yes")])
+        assert (wrong.code, "nothing was done" in wrong.out) == (1, True)
+        assert not (tmp_path / "elsewhere").exists()
+        done = on_a_terminal(*line, typed=[("Type ", word_of(target))])
+        assert (done.code, '"keys": "from the backup"' in done.out) == (0, True)
         assert (tmp_path / "elsewhere" / ".keys" / "agent.key").read_bytes() == (
             root / ".keys" / "agent.key"
         ).read_bytes()
@@ -234,8 +246,25 @@ class TestBackupAndRestore:
         assert "backing up: " in wrong.out
         elsewhere = ("--workspace", str(tmp_path / "elsewhere"), "restore", str(tmp_path / "1.tar.gz"), "--with-keys")
         assert on_a_terminal(*elsewhere, typed=[("Passphrase", "wrong horse")]).code == 1
-        done = on_a_terminal(*elsewhere, typed=[("Passphrase", "correct horse")])
+        word = word_of(tmp_path / "1.tar.gz")
+        done = on_a_terminal(*elsewhere, typed=[("Passphrase", "correct horse"), ("Type ", word)])
         assert (done.code, "The agent's key: from the backup" in done.out) == (0, True)
+
+    def test_another_agents_backup_shows_what_it_brings(self, root: Path, tmp_path: Path, say: Say) -> None:
+        for name, value in (("policy.autonomy", "full"), ("models.main.url", "http://127.0.0.1:9/v1")):
+            assert say("config", "set", name, value).code == 0
+        servers = {"notes": {"command": ["/tmp/evil", "a b"], "url": "", "env": {}, "key": ""}}
+        (root / "mcp.json").write_text(json.dumps({"servers": servers}))
+        (root / "SOUL.md").write_text((root / "SOUL.md").read_text() + "\nAnd \x1b[2Jbe kind.\n")
+        path = tmp_path / "b.tar.gz"
+        assert say("backup", "--to", str(path)).code == 0
+        elsewhere = ("--workspace", str(tmp_path / "elsewhere"), "restore", str(path))
+        ran = on_a_terminal(*elsewhere, typed=[("Type ", word_of(path))])
+        assert ran.code == 0
+        for shown in ("metnos config set policy.autonomy full", "http://127.0.0.1:9/v1", "/tmp/evil", "be kind",
+                      "metnos mcp confirm notes", word_of(path)):  # fmt: skip
+            assert shown in ran.out
+        assert "\x1b[2J" not in ran.out
 
     def test_keys_that_are_not_there(self, root: Path, tmp_path: Path, say: Say) -> None:
         say("backup", "--to", str(tmp_path / "b.tar.gz"))

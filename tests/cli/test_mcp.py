@@ -79,6 +79,20 @@ def test_at_a_terminal_each_tool_is_asked_about(root: Path) -> None:
     assert "active" in ran.out
 
 
+def test_what_was_changed_in_the_list_is_confirmed_by_typing_its_name(notes: str, root: Path, say: Say) -> None:
+    path = root / "mcp.json"
+    path.write_text(path.read_text().replace('"honest"', '"honest", "x"'))
+    assert say("mcp", "tools", "notes").code == 1
+    assert "metnos mcp confirm notes" in say("mcp", "show", "notes").err
+    assert json.loads(say("mcp", "show", "notes", "--json").out)["confirmed"] is False
+    assert say("mcp", "confirm", "notes").code == 1, "a script is no person"
+    assert on_a_terminal("mcp", "confirm", "notes", typed=[("Type ", "yes")]).code == 1
+    assert say("mcp", "tools", "notes").code == 1
+    assert on_a_terminal("mcp", "confirm", "notes", typed=[("Type ", "notes")]).code == 0
+    assert say("mcp", "tools", "notes").code == 0
+    assert "already" in say("mcp", "confirm", "notes").out
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -20,7 +20,7 @@ from metnos.law.audit_line import Entry
 from metnos.store.db import Database
 from metnos.store.migrations import Migration
 from suite import Repeat
-from support import on_a_full_disk
+from support import agreed, on_a_full_disk
 
 SCHEMA = (Migration("0001", ("CREATE TABLE turns (id INTEGER PRIMARY KEY, lines INTEGER)",)),)
 
@@ -103,7 +103,7 @@ def test_names_that_look_like_ours_are_kept_or_said(opened: app.App, tmp_path: P
     assert ".USER.md.abcdefgh.tmp" not in names(made.path)
     assert made.manifest.skipped == (".backup/keys.sealed",)
     restored = Workspace(tmp_path / "restored")
-    assert app.restore(made.path, restored, replace=False, passphrase=None).keys == "new"
+    assert app.restore(made.path, restored, replace=False, passphrase=None, agree=agreed).keys == "new"
     assert (restored.root / "keys.sealed").read_text() == "mine"
 
 
@@ -155,7 +155,7 @@ def test_a_broken_workspace_can_be_backed_up_and_restored(opened: app.App, tmp_p
     made = app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet)
     assert made.faults[0].place == "2026-11.jsonl:2"
     elsewhere = Workspace(tmp_path / "elsewhere")
-    done = app.restore(made.path, elsewhere, replace=False, passphrase=None)
+    done = app.restore(made.path, elsewhere, replace=False, passphrase=None, agree=agreed)
     assert done.faults[0].place == "2026-11.jsonl:2"
     assert elsewhere.soul.read_text() == "not a constitution"
     elsewhere.soul.unlink()
@@ -233,7 +233,7 @@ def test_consistent_while_others_write(workspace: Workspace, tmp_path: Path, rep
     counts = []
     for number, each in enumerate(made):
         target = Workspace(tmp_path / f"restored-{number}")
-        app.restore(each.path, target, replace=False, passphrase=None)
+        app.restore(each.path, target, replace=False, passphrase=None, agree=agreed)
         restored = Database(target.memory / "medium.db", read_only=True)
         (newest, count) = restored.first("SELECT max(lines), count(*) FROM turns") or (None, None)
         restored.close()

@@ -1,4 +1,8 @@
+import base64
+import json
+import os
 import random
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -6,14 +10,70 @@ import pytest
 from killing import killed_after
 from metnos import app
 from metnos.core import sign
-from metnos.core.errors import BackupError
+from metnos.core.errors import BackupError, Refused
+from metnos.core.seal import seal
+from metnos.core.settings import keys, leaves, read_file
 from metnos.core.workspace import Workspace
+from metnos.law import arrival, backup
+from metnos.law.arrival import Arrival
+from metnos.law.capability import Capability
+from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.store import archive
 from suite import Repeat
-from support import kinds
+from support import agreed, kinds
+
+OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
+WORDS = "correct horse"
+WANTED = {  # settings that a stranger would like to bring
+    "policy.autonomy": "full", "policy.approval_hours": "700", "sandbox.bwrap": "/tmp/evil", "executors.births": "9999",
+    "models.main.url": "https://models.example/v1", "models.main.key": "env:KEY", "models.turn_usd": "999",
+    "embed.kind": "openai", "embed.url": "https://models.example/v1", "otel.endpoint": "https://otel.example",
+    "telegram.enabled": "true", "telegram.api_base": "https://telegram.example", "web.host": "0.0.0.0",
+    "web.behind_proxy": "true", "web.hosts": "evil.example", "mcp.elicit": "true", "life.webhook": "https://death.example",
+    "backup.folder": "/tmp/shared", "memory.think": "on", "fastpath.wrong_share": "0.2", "life.profile": "golem",
+}  # fmt: skip
+KEPT = {"turn.show": "33", "memory.keep_days": "7", "night.at": "03:30"}
 
 
 def quiet(_name: str, _size: int) -> None:
     pass
+
+
+def settle(opened: app.App, **settings: str) -> app.App:
+    """What an agent has that lets others in and lets things happen; and these settings."""
+    code = opened.pairing.offer(Channel.WEB, Autonomy.FULL, 5, OWNER)
+    opened.pairing.redeem(code, Channel.WEB)
+    opened.pairing.redeem(opened.pairing.offer(Channel.API, Autonomy.FULL, 5, OWNER), Channel.API)
+    opened.pairing.offer(Channel.WEB, Autonomy.FULL, 5, OWNER)
+    opened.grants.grant("*", Capability.FS_WRITE, "/srv", days=9, by=OWNER)
+    opened.inbox.ask("act", "waits", {}, "a" * 64, asked_by=OWNER, hours=9)
+    opened.inbox.approve(opened.inbox.ask("act", "agreed", {}, "b" * 64, asked_by=OWNER, hours=9).id, OWNER)
+    opened.confirmations.confirm("notes", "c" * 64, OWNER)
+    servers = {"notes": {"command": ["/tmp/evil", "--all"], "url": "", "env": {}, "key": ""}}
+    opened.workspace.mcp_servers.write_text(json.dumps({"servers": servers}))
+    for name, value in settings.items():
+        opened.set_setting(name.replace("__", "."), value)
+    return app.App.open(opened.workspace, opened.clock)
+
+
+def lets_nothing_happen(restored: app.App) -> None:
+    """Nobody comes in, nothing was agreed to in advance, and nothing is started."""
+    assert restored.pairing.devices() == []
+    assert restored.seat.db.query("SELECT 1 FROM pairing_codes") == []
+    assert restored.seat.db.query("SELECT 1 FROM devices WHERE secret IS NOT NULL") == []
+    assert restored.grants.active() == []
+    assert restored.inbox.open("act") == []
+    assert restored.inbox.standing("b" * 64) is None
+    assert not restored.confirmations.holds("notes", "c" * 64)
+    assert restored.seat.db.query("SELECT 1 FROM confirmed_servers") == []
+
+
+@pytest.fixture
+def stranger(opened: app.App, tmp_path: Path) -> Path:
+    """The backup of another agent, with its keys and everything that it would like to bring."""
+    there = settle(opened, **{name.replace(".", "__"): value for name, value in (WANTED | KEPT).items()})
+    there.halts.halt("as it was")
+    return app.backup(there.workspace, tmp_path / "s.tar.gz", WORDS, quiet, there.clock).path
 
 
 @pytest.fixture
@@ -29,7 +89,7 @@ def saved_with_keys(opened: app.App, tmp_path: Path) -> Path:
 
 def test_elsewhere_without_keys_it_is_a_new_agent_with_the_old_memory(saved: Path, tmp_path: Path) -> None:
     target = Workspace(tmp_path / "elsewhere")
-    done = app.restore(saved, target, replace=False, passphrase=None)
+    done = app.restore(saved, target, replace=False, passphrase=None, agree=agreed)
     assert (done.kept, done.keys) == (None, "new")
     assert (target.root / "USER.md").read_text() == "as it was"
     assert kinds(target)[-2:] == ["key installed", "workspace restored"]
@@ -39,7 +99,7 @@ def test_elsewhere_without_keys_it_is_a_new_agent_with_the_old_memory(saved: Pat
 
 def test_elsewhere_with_keys_it_is_the_same_agent(saved_with_keys: Path, workspace: Workspace, tmp_path: Path) -> None:
     target = Workspace(tmp_path / "elsewhere")
-    done = app.restore(saved_with_keys, target, replace=False, passphrase="correct horse")
+    done = app.restore(saved_with_keys, target, replace=False, passphrase="correct horse", agree=agreed)
     assert done.keys == "from the backup"
     assert target.secret_key.read_bytes() == workspace.secret_key.read_bytes()
     assert target.secret_key.stat().st_mode & 0o777 == 0o600
@@ -51,21 +111,21 @@ def test_elsewhere_with_keys_it_is_the_same_agent(saved_with_keys: Path, workspa
 def test_a_wrong_passphrase_restores_nothing(saved_with_keys: Path, tmp_path: Path) -> None:
     target = tmp_path / "elsewhere"
     with pytest.raises(BackupError, match="passphrase"):
-        app.restore(saved_with_keys, Workspace(target), replace=False, passphrase="wrong horse")
+        app.restore(saved_with_keys, Workspace(target), replace=False, passphrase="wrong horse", agree=agreed)
     assert not target.exists()
     assert not list(tmp_path.glob(".elsewhere*"))
 
 
 def test_sealed_keys_are_not_left_lying_when_not_wanted(saved_with_keys: Path, tmp_path: Path) -> None:
     target = Workspace(tmp_path / "elsewhere")
-    assert app.restore(saved_with_keys, target, replace=False, passphrase=None).keys == "new"
+    assert app.restore(saved_with_keys, target, replace=False, passphrase=None, agree=agreed).keys == "new"
     assert not (target.root / ".backup").exists()
 
 
 def test_a_workspace_that_is_there_is_kept_and_replaced_only_on_purpose(saved: Path, workspace: Workspace) -> None:
     (workspace.root / "USER.md").write_text("newer")
     with pytest.raises(BackupError) as caught:
-        app.restore(saved, workspace, replace=False, passphrase=None)
+        app.restore(saved, workspace, replace=False, passphrase=None, agree=agreed)
     assert "--replace" in caught.value.fix
     assert (workspace.root / "USER.md").read_text() == "newer"
     secret = workspace.secret_key.read_bytes()
@@ -105,7 +165,7 @@ def test_without_an_atomic_exchange_it_works_too(
 def test_into_an_empty_folder(saved: Path, tmp_path: Path) -> None:
     target = Workspace(tmp_path / "empty")
     target.root.mkdir()
-    assert app.restore(saved, target, replace=False, passphrase=None).kept is None
+    assert app.restore(saved, target, replace=False, passphrase=None, agree=agreed).kept is None
     assert app.App.open(target).constitution.laws
 
 
@@ -131,7 +191,7 @@ def test_a_broken_workspace_is_replaced(saved: Path, workspace: Workspace, broke
         workspace.secret_key.chmod(0o644)
     else:
         (workspace.settings if broken == "settings" else workspace.soul).write_text("[[[")
-    done = app.restore(saved, workspace, replace=True, passphrase=None)
+    done = app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed)
     assert app.App.open(workspace).constitution.laws
     assert app.verify_audit(workspace).sound
     assert done.keys == ("new" if broken == "key" else "kept from the workspace that was there")
@@ -184,8 +244,225 @@ def test_the_key_of_another_agent_is_not_taken_over(saved: Path, workspace: Work
     sign.make_keys(tmp_path / "s", tmp_path / "p")
     (tmp_path / "s").replace(workspace.secret_key)
     stranger = workspace.secret_key.read_bytes()
-    done = app.restore(saved, workspace, replace=True, passphrase=None)
+    done = app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed)
     assert done.keys == "new"
     assert workspace.secret_key.read_bytes() != stranger
     assert done.kept is not None
     assert Workspace(done.kept).secret_key.read_bytes() == stranger
+
+
+# -- what comes from another agent
+
+
+@pytest.mark.parametrize("passphrase", [None, WORDS])
+def test_nothing_of_another_agent_is_restored_unless_a_person_agrees(
+    stranger: Path, tmp_path: Path, passphrase: str | None
+) -> None:
+    target = tmp_path / "elsewhere"
+    shown: list[Arrival] = []
+    for no in (None, lambda each: bool(shown.append(each))):
+        more = {} if no is None else {"agree": no}
+        with pytest.raises(Refused):
+            app.restore(stranger, Workspace(target), replace=False, passphrase=passphrase, **more)
+        assert not target.exists()
+        assert not list(tmp_path.glob(".elsewhere*"))
+    (brought,) = shown
+    assert brought.word == brought.key[:8] == app.read_backup(stranger).public_key[:8]
+    assert not brought.own
+    assert {name: str(value) for name, value in brought.settings.items()}["sandbox.bwrap"] == "/tmp/evil"
+    assert brought.more["MCP servers"] == ("notes: /tmp/evil --all",)
+
+
+@pytest.mark.parametrize("passphrase", [None, WORDS])
+def test_what_another_agent_brings_lets_nothing_happen(stranger: Path, tmp_path: Path, passphrase: str | None) -> None:
+    target = Workspace(tmp_path / "elsewhere")
+    done = app.restore(stranger, target, replace=False, passphrase=passphrase, agree=agreed)
+    assert (done.keys == "new") == (passphrase is None)
+    assert dict(leaves(read_file(target.settings))) == {"turn.show": 33, "memory.keep_days": 7, "night.at": "03:30"}
+    assert set(done.arrival.settings) == set(WANTED)
+    restored = app.App.open(target)
+    lets_nothing_happen(restored)
+    assert restored.inbox.newest(9) == []
+    assert restored.halts.halted() is not None, "what was stopped stays stopped"
+    assert (restored.settings.policy.autonomy, restored.settings.sandbox.bwrap) == ("supervised", "")
+    (line,) = [each for each in restored.audit.newest() if each.kind == "workspace restored"]
+    assert line.entry.names == {"public_key": done.manifest.public_key}
+    assert (line.entry.counts["devices"], line.entry.counts["grants"], line.entry.counts["own"]) == (2, 1, 0)
+
+
+def test_an_own_old_backup_brings_back_nothing_that_was_ended_since(opened: app.App, tmp_path: Path) -> None:
+    there = settle(
+        opened, policy__autonomy="full", models__main__url="http://127.0.0.1:1/v1", otel__endpoint="http://a"
+    )
+    old = app.backup(there.workspace, tmp_path / "o.tar.gz", None, quiet, there.clock).path
+    there.set_setting("otel.endpoint", "")
+    done = app.restore(old, there.workspace, replace=True, passphrase=None)
+    assert done.arrival.own
+    restored = app.App.open(there.workspace)
+    lets_nothing_happen(restored)
+    assert len(restored.inbox.newest(9)) == 2, "what was asked is its own history"
+    assert restored.settings.models.main.url == "http://127.0.0.1:1/v1", "as it is here now"
+    assert restored.settings.otel.endpoint == "", "not as it is here now"
+    assert restored.settings.policy.autonomy == "supervised"
+    assert dict(done.arrival.settings) == {"policy.autonomy": "full", "otel.endpoint": "http://a"}
+
+
+def test_a_level_that_allows_less_is_not_raised(opened: app.App, tmp_path: Path) -> None:
+    opened.set_setting("policy.autonomy", "read_only")
+    opened.set_setting("memory.think", "off")
+    path = app.backup(opened.workspace, tmp_path / "o.tar.gz", None, quiet, opened.clock).path
+    target = Workspace(tmp_path / "elsewhere")
+    app.restore(path, target, replace=False, passphrase=None, agree=agreed)
+    restored = app.App.open(target)
+    assert (restored.settings.policy.autonomy, restored.settings.memory.think) == ("read_only", "off")
+
+
+def test_every_setting_that_a_restore_keeps_is_one_and_says_only_how_the_agent_works() -> None:
+    known = {each.name: each for each in keys()}
+    assert known.keys() > arrival.KEPT
+    assert known.keys() > arrival.STRICT.keys()
+    leading = (
+        "url",
+        "key",
+        "host",
+        "endpoint",
+        "folder",
+        "bwrap",
+        "proxy",
+        "api_base",
+        "token",
+        "rpc",
+        "webhook",
+        "usd",
+    )
+    assert [name for name in arrival.KEPT if name.endswith(leading)] == []
+    # Words are where an address or a program can hide: of those kept, each has a form that holds neither.
+    assert {name for name in arrival.KEPT if known[name].kind == "str"} == {"night.at", "mnestome.fading"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[[[", "policy = 1", "policy.autonomy = 'full'", "[policy]\nautonomy='full'\nx=1", "a = " + "[" * 3000,
+     "policy = {autonomy = 'full'}", "[sandbox]\nbwrap = '/tmp/evil'\n[turn]\nshow = 33",
+     '["policy"]\n"autonomy"="full"',
+     "[turn]\nshow = 99999999", "\x00", "[policy.autonomy]\nx = 1", "[[policy]]\nautonomy = 'full'"],
+    ids=range(12),
+)  # fmt: skip
+def test_however_a_setting_is_spelt_it_is_void(opened: app.App, tmp_path: Path, text: str) -> None:
+    opened.workspace.settings.write_text(text)
+    manifest = rewritten(opened, tmp_path / "a.tar.gz")
+    target = Workspace(tmp_path / "elsewhere")
+    app.restore(manifest, target, replace=False, passphrase=None, agree=agreed)
+    restored = app.App.open(target)
+    assert (restored.settings.policy.autonomy, restored.settings.sandbox.bwrap) == ("supervised", "")
+
+
+def rewritten(opened: app.App, target: Path, sealed: bytes = b"", **members: bytes) -> Path:
+    """An archive of the workspace as it lies there, with other members besides, signed as it should be."""
+    writer = archive.Writer(target, quiet)
+    writer.add_tree(opened.workspace.root, keep=lambda name: not name.startswith(".keys/"))
+    writer.add_file(opened.workspace.public_key, ".keys/agent.pub")
+    for name, content in members.items():
+        writer.add_bytes(content, name)
+    if sealed:
+        writer.add_bytes(sealed, backup.SEALED_KEYS)
+    writer.finish("2026-11-15T12:00:00.000Z", "0", opened.seat.signer)
+    writer.publish()
+    writer.discard()
+    return target
+
+
+@pytest.mark.parametrize("name", [".keys/agent.key", ".keys/telegram", ".keys/a/b", ".run/daemon.sock"])
+def test_keys_that_were_not_sealed_and_what_belongs_to_a_daemon_are_refused(
+    opened: app.App, tmp_path: Path, name: str
+) -> None:
+    path = rewritten(opened, tmp_path / "a.tar.gz", **{name: opened.workspace.secret_key.read_bytes()})
+    with pytest.raises(BackupError, match="no backup of ours"):
+        app.restore(path, Workspace(tmp_path / "elsewhere"), replace=False, passphrase=None, agree=agreed)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[]", b'{"agent.key": 5}', b'{"../agent.key": "AA=="}', b"{}", b'{"agent.key": "AA=="}', b"[" * 50_000],
+    ids=range(6),
+)  # fmt: skip
+def test_sealed_keys_that_are_none_are_refused(opened: app.App, tmp_path: Path, content: bytes) -> None:
+    path = rewritten(opened, tmp_path / "a.tar.gz", seal(content, WORDS))
+    with pytest.raises(BackupError):
+        app.restore(path, Workspace(tmp_path / "elsewhere"), replace=False, passphrase=WORDS, agree=agreed)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_the_key_of_one_agent_does_not_come_in_an_archive_of_another(opened: app.App, tmp_path: Path) -> None:
+    sign.make_keys(tmp_path / "s", tmp_path / "p")
+    other = json.dumps({"agent.key": base64.b64encode((tmp_path / "s").read_bytes()).decode()}).encode()
+    path = rewritten(opened, tmp_path / "a.tar.gz", seal(other, WORDS))
+    with pytest.raises(BackupError, match="not those"):
+        app.restore(path, Workspace(tmp_path / "elsewhere"), replace=False, passphrase=WORDS, agree=agreed)
+
+
+def test_rows_and_triggers_of_a_doctored_law_db_do_not_come_along(opened: app.App, tmp_path: Path) -> None:
+    """Making a row void is a change, and a trigger of the archive's own could answer it with another row."""
+    there = settle(opened)
+    columns = "executor, capability, target, sending, created, expires, NULL, reason, granted_by"
+    again = f"INSERT INTO grants SELECT '0' || id, {columns} FROM grants LIMIT 1"
+    with there.seat.db.write() as tx:
+        tx.execute(f"CREATE TRIGGER back AFTER UPDATE ON grants BEGIN {again}; END")
+        tx.execute("CREATE TRIGGER in_again AFTER INSERT ON halts BEGIN UPDATE devices SET revoked = NULL; END")
+    path = rewritten(there, tmp_path / "a.tar.gz")
+    target = Workspace(tmp_path / "elsewhere")
+    app.restore(path, target, replace=False, passphrase=None, agree=agreed)
+    restored = app.App.open(target)
+    lets_nothing_happen(restored)
+    assert restored.seat.db.query("SELECT name FROM sqlite_master WHERE type = 'trigger'") == [("inbox_one_way",)]
+
+
+def test_what_another_agent_had_begun_is_not_ended_here(opened: app.App, tmp_path: Path) -> None:
+    """A change that was cut short is settled at the next start, with the paths and the contents that stand there."""
+    root = opened.workspace.law
+    (root / "undo").mkdir()
+    members = {".law/undo.db": b"SQLite format 3\0" + b"\0" * 4080, ".law/undo/blob": b"#!/bin/sh"}
+    path = rewritten(opened, tmp_path / "a.tar.gz", **{name: each for name, each in members.items() if "blob" in name})
+    target = Workspace(tmp_path / "elsewhere")
+    app.restore(path, target, replace=False, passphrase=None, agree=agreed)
+    assert not target.undo_store.exists()
+    assert not target.undo_db.exists()
+
+
+def test_everything_comes_out_closed_to_others(opened: app.App, tmp_path: Path) -> None:
+    deep = opened.workspace.notes / "a" / "b"
+    deep.mkdir(parents=True)
+    (deep / "note.txt").write_text("a note")
+    for path in opened.workspace.root.rglob("*"):
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    opened.workspace.secret_key.chmod(0o600)
+    path = app.backup(opened.workspace, tmp_path / "b.tar.gz", WORDS, quiet, opened.clock).path
+    target = Workspace(tmp_path / "elsewhere")
+    before = os.umask(0)
+    try:
+        app.restore(path, target, replace=False, passphrase=WORDS, agree=agreed)
+    finally:
+        os.umask(before)
+    open_ = {each: each.stat().st_mode & 0o777 for each in (target.root, *target.root.rglob("*"))}
+    assert {mode for each, mode in open_.items() if each.is_dir()} == {0o700}
+    assert {mode for each, mode in open_.items() if each.is_file()} == {0o600}
+    assert (target.notes / "a" / "b" / "note.txt").read_text() == "a note"
+
+
+def test_a_constitution_of_its_own_is_shown_and_pinned_anew(opened: app.App, tmp_path: Path) -> None:
+    soul = opened.workspace.soul.read_text()
+    opened.workspace.soul.write_text(soul + "\nAnd be kind.\n")
+    app.App.open(opened.workspace, opened.clock)
+    path = app.backup(opened.workspace, tmp_path / "b.tar.gz", WORDS, quiet, opened.clock).path
+    shown: list[Arrival] = []
+    target = Workspace(tmp_path / "elsewhere")
+    app.restore(path, target, replace=False, passphrase=WORDS, agree=lambda each: shown.append(each) or True)  # type: ignore[func-returns-value]
+    assert shown[0].soul.endswith("And be kind.\n")
+    assert app.App.open(target).standing == "pinned"
+
+
+def test_any_tool_sees_no_secret_in_an_archive(stranger: Path, opened: app.App) -> None:
+    with tarfile.open(stranger) as tar:
+        held = [tar.extractfile(each) for each in tar.getmembers() if each.name != backup.SEALED_KEYS]
+        secret = opened.workspace.secret_key.read_bytes().splitlines()[1]
+        assert not any(secret in each.read() for each in held if each is not None)

@@ -3,6 +3,7 @@ import io
 import json
 import os
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -202,7 +203,106 @@ def test_what_comes_out_is_closed_to_others(tmp_path: Path, signer: Signer) -> N
     out.mkdir()
     forge(tmp_path / "a.tar.gz", [(info, b"1")], signer)
     archive.read(tmp_path / "a.tar.gz", into=out)
-    assert (out / "x").stat().st_mode & 0o7777 == 0o700
+    assert (out / "x").stat().st_mode & 0o7777 == 0o600
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
+def test_every_folder_on_the_way_is_closed_to_others_whatever_the_umask_says(
+    tmp_path: Path, signer: Signer, umask: int
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    forge(tmp_path / "a.tar.gz", [(tarfile.TarInfo("a/b/c/x"), b"1"), (tarfile.TarInfo("a/b/y"), b"2")], signer)
+    before = os.umask(umask)
+    try:
+        archive.read(tmp_path / "a.tar.gz", into=out)
+    finally:
+        os.umask(before)
+    modes = {path.relative_to(out).as_posix(): path.stat().st_mode & 0o7777 for path in out.rglob("*")}
+    assert modes == {"a": 0o700, "a/b": 0o700, "a/b/c": 0o700, "a/b/c/x": 0o600, "a/b/y": 0o600}
+
+
+def listing(signer: Signer, **more: object) -> list[tuple[tarfile.TarInfo, bytes]]:
+    """The list of an empty archive, signed, with other values than there should be."""
+    body = archive.Manifest("2026-11-15T12:00:00.000Z", "0", signer.public, (), ()).body() | more  # type: ignore[operator]
+    raw = canonical_json(body | {"signature": signer.sign(archive.PURPOSE, canonical_json(body))})
+    return [(tarfile.TarInfo(archive.MANIFEST), raw)]
+
+
+def put(target: Path, members: list[tuple[tarfile.TarInfo, bytes]], headers: dict[str, str] | None = None) -> None:
+    with tarfile.open(target, "w:gz", format=tarfile.PAX_FORMAT, pax_headers=headers or {}) as tar:
+        for info, content in members:
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"made": "yesterday"}, {"made": ["2026"]}, {"made": "2026-11-15T12:00:00.000Z\x1b[2J"},
+        {"version": "\x1b]0;x\x07"}, {"version": {"a": 1}},
+        {"version": "1" * 65}, {"skipped": [1]}, {"skipped": 7}, {"members": [{"path": "x"}]},
+        {"members": {"a": 1}}, {"public_key": 5}, {"public_key": "ab"}, {"format": True + 0.5}, {"else": 1},
+        {"members": [{"path": "x", "size": 2**53, "sha256": "", "mode": -1}]},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_signed_list_that_says_what_none_of_ours_says_is_refused(
+    tmp_path: Path, signer: Signer, more: dict[str, object]
+) -> None:
+    put(tmp_path / "a.tar.gz", listing(signer, **more))
+    with pytest.raises(BackupError):
+        archive.read(tmp_path / "a.tar.gz")
+
+
+def test_lists_in_lists_without_end_are_refused(tmp_path: Path) -> None:
+    put(tmp_path / "a.tar.gz", [(tarfile.TarInfo(archive.MANIFEST), b'{"a":' * 200_000)])
+    with pytest.raises(BackupError, match="cannot be read"):
+        archive.read(tmp_path / "a.tar.gz")
+
+
+def test_folders_in_folders_without_end_are_refused(tmp_path: Path, signer: Signer) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    forge(tmp_path / "a.tar.gz", [(tarfile.TarInfo("d/" * 1900 + "x"), b"1")], signer)
+    with pytest.raises(BackupError, match="damaged"):
+        archive.read(tmp_path / "a.tar.gz", into=out)
+    assert list(out.iterdir()) == []
+
+
+def test_a_header_that_wants_much_memory_gets_none(tmp_path: Path) -> None:
+    """A header of zeros packs a thousand times smaller than it is."""
+    info = tarfile.TarInfo("x")
+    info.type, info.size = tarfile.XHDTYPE, 24 << 20
+    raw = info.tobuf(tarfile.PAX_FORMAT) + b"\0" * info.size
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(raw, compresslevel=1))
+    tracemalloc.start()
+    with pytest.raises(BackupError, match="damaged"):
+        archive.read(tmp_path / "a.tar.gz")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 << 20
+
+
+def test_a_file_with_holes_is_refused_before_it_is_written(tmp_path: Path, signer: Signer) -> None:
+    """Of a few bytes it would make as many as a number says."""
+    out = tmp_path / "out"
+    out.mkdir()
+    info = tarfile.TarInfo("x")
+    info.pax_headers = {"GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.map": "0,1",
+                        "GNU.sparse.size": str(1 << 50), "GNU.sparse.numblocks": "1"}  # fmt: skip
+    put(tmp_path / "a.tar.gz", [(info, b"1"), *listing(signer)])
+    with pytest.raises(BackupError, match="not a plain file"):
+        archive.read(tmp_path / "a.tar.gz", into=out)
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a\x1b[2Jb", "a\nb", "\u202eb"])
+def test_no_name_is_told_as_it_stands(tmp_path: Path, signer: Signer, name: str) -> None:
+    forge(tmp_path / "a.tar.gz", [(tarfile.TarInfo(name), b"1"), (tarfile.TarInfo(name), b"1")], signer)
+    with pytest.raises(BackupError) as caught:
+        archive.read(tmp_path / "a.tar.gz")
+    assert name not in caught.value.what
 
 
 def test_an_archive_of_a_newer_format_says_so(tmp_path: Path, signer: Signer) -> None:

@@ -22,6 +22,7 @@ from metnos.law import constitution as constituting
 from metnos.law import founding
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
+from metnos.law.confirmation import Confirmations
 from metnos.law.constitution import Constitution, Standing
 from metnos.law.forbidden import Access, refuse_forbidden
 from metnos.law.grants import Grants
@@ -114,6 +115,11 @@ class App:
     @cached_property
     def pairing(self) -> Pairing:
         return Pairing(self.seat.db, self.seat.signer, self.steady, self.audit)
+
+    @cached_property
+    def confirmations(self) -> Confirmations:
+        """What may be started or spoken to outside the sandbox."""
+        return Confirmations(self.seat.db, self.seat.signer, self.clock, self.audit)
 
     @property
     def catalog(self) -> "Catalog":

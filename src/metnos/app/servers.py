@@ -5,7 +5,8 @@ each call needs two yeses. Each executor passes the static gate and its birth te
 signed like any other of theirs; a name that something else has is not taken. A server is asked only for what a permit
 allows, through the broker. Its process is the owner's own program, started **outside the sandbox** with their rights,
 and known to the panic switch as long as it runs. What it is told, it may tell others: nobody can hold it to what was
-declared.
+declared. Nothing is started or spoken to that a person did not name at a terminal or confirm there as it stands now
+(`metnos.law.confirmation`): the file that lists the servers may have come from somewhere else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from metnos.core.errors import (
     ManifestError,
     NoRoom,
     NotTrusted,
+    Refused,
     SandboxError,
     UsageError,
 )
@@ -36,6 +38,7 @@ from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.grimoire import poison
 from metnos.law.audit_line import Entry
+from metnos.law.principal import Principal
 from metnos.models import keys
 from metnos.sandbox import process
 
@@ -113,8 +116,13 @@ def _watch(app: "App") -> Callable[[int], None]:
     return started
 
 
-def look(app: "App", server: Server, seconds: float = LOOK_S) -> list[Offered]:
-    """What the server offers now. Starts it, or speaks to it; calls none of its tools."""
+def look(app: "App", server: Server, seconds: float = LOOK_S, *, named: bool = False) -> list[Offered]:
+    """What the server offers now. Starts it, or speaks to it; calls none of its tools.
+
+    ``named``: a person has just named this very command or address.
+    """
+    if not named:
+        refuse_unconfirmed(app, server)
     if (halt := app.halts.halted()) is not None:
         raise UsageError(halt.why, fix=halt.fix)
     return asking.offers(dial(app, server), seconds)
@@ -132,7 +140,25 @@ def ask_tool(app: "App", tool: Tool, args: Mapping[str, Any], seconds: float) ->
             kind="not_permitted",
             fix=f"metnos mcp show {tool.server}",
         )
+    try:
+        refuse_unconfirmed(app, server)
+    except Refused as error:
+        raise ExecutorFailed(error.what, kind="not_permitted", fix=error.fix) from error
     return asking.ask(dial(app, server), tool, args, seconds)
+
+
+def is_confirmed(app: "App", server: Server) -> bool:
+    """Whether a person confirmed this server as it stands now."""
+    return app.confirmations.holds(server.name, server.digest)
+
+
+def refuse_unconfirmed(app: "App", server: Server) -> None:
+    """Raise unless a person confirmed this server as it stands now."""
+    if not is_confirmed(app, server):
+        raise Refused(
+            f"nobody confirmed the MCP server {server.name} as it stands now, so it is not started",
+            fix=f"Look at it and agree at a terminal: metnos mcp confirm {server.name}",
+        )
 
 
 # -- planning
@@ -203,9 +229,13 @@ def _next(version: str) -> str:
 # -- making
 
 
-def add(app: "App", server: Server, planned: Sequence[Planned]) -> list[Made]:
-    """Write the server down, and make and sign what was planned and shown. For whoever has the owner's yes."""
+def add(app: "App", server: Server, planned: Sequence[Planned], by: Principal, *, typed: str) -> list[Made]:
+    """Write the server down, and make and sign what was planned and shown to ``by``, who typed the server's name."""
+    if not by.may_answer or typed != server.name:
+        fix = f"Type at a terminal: metnos mcp add {server.name}"
+        raise Refused(f"{by} did not type the name of the server", fix=fix)
     with app.audit.act(Entry(ADDED, {"server": server.name}, {"server": server.digest})):
+        app.confirmations.confirm(server.name, server.digest, by)
         servers(app).put(server)
     return [_make(app, each) for each in planned if each.files is not None]
 
@@ -252,6 +282,7 @@ def remove(app: "App", name: str) -> list[str]:
     """Forget a server and put away what was made of its tools; returns their names."""
     server = servers(app).get(name)
     with app.audit.act(Entry(REMOVED, {"server": name}, {"server": server.digest})):
+        app.confirmations.withdraw(name)
         servers(app).remove(name)
     gone = []
     for each in made_of(app, name).values():

@@ -1,5 +1,6 @@
 """What is done to a workspace as a whole: founding, backing up, restoring, proving its audit."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from metnos.app.house import App, refuse_missing
@@ -10,10 +11,11 @@ from metnos.core.settings import load
 from metnos.core.workspace import Workspace
 from metnos.law import backup as backing
 from metnos.law import founding
+from metnos.law.arrival import Agree
 from metnos.law.audit import Audit, look_at
 from metnos.law.audit_verify import Report, verify
 from metnos.law.backup import Backup
-from metnos.law.restore import Restored
+from metnos.law.restore import Restored, nobody
 from metnos.law.restore import restore as put_back
 from metnos.store import archive
 from metnos.store.archive import Manifest, Progress
@@ -41,9 +43,18 @@ def backup(
     return backing.make(workspace, seat, clock, target, passphrase=passphrase, progress=progress)
 
 
-def restore(source: Path, workspace: Workspace, *, replace: bool, passphrase: str | None) -> Restored:
-    """Put a backup in the place of a workspace."""
-    return put_back(source, workspace, SystemClock(), replace=replace, passphrase=passphrase)
+def restore(
+    source: Path, workspace: Workspace, *, replace: bool, passphrase: str | None, agree: Agree = nobody
+) -> Restored:
+    """Put a backup in the place of a workspace. ``agree`` asks a person about one of another agent."""
+    clock = SystemClock()
+
+    def settle(staged: Workspace, before: Workspace | None) -> Mapping[str, tuple[str, ...]]:
+        from metnos.app import arrivals  # what acts is loaded when it is needed
+
+        return arrivals.settle(staged, before, clock)
+
+    return put_back(source, workspace, clock, replace=replace, passphrase=passphrase, agree=agree, settle=settle)
 
 
 def read_backup(source: Path) -> Manifest:

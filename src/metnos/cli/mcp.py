@@ -1,16 +1,18 @@
 """``metnos mcp``: serve the Model Context Protocol, and use tools of other servers as executors."""
 
 import contextlib
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, inert, json_option, note, print_json, print_table
 from metnos.core.errors import UsageError
+from metnos.law.principal import at_terminal
 
 if TYPE_CHECKING:
     from metnos.app import App
@@ -79,7 +81,7 @@ def add(choice: Choice, /, name: str, command: tuple[str, ...], again: bool, yes
 
     app = open_app(choice)
     server, wish = _server(app, name, command, again, given), _wish(given)
-    offered = adding.look(app, server)
+    offered = adding.look(app, server, named=bool(command or given["url"]))
     if not offered:
         raise UsageError(f"{name} offers no tools", fix="Check its command.")
     if not wish.reading and not yes and sys.stdin is not None and sys.stdin.isatty():
@@ -93,7 +95,7 @@ def add(choice: Choice, /, name: str, command: tuple[str, ...], again: bool, yes
     click.echo(_OUTSIDE)
     if not yes:
         confirm(f"Add {name} and sign {counted(len(possible), 'executor')}?")
-    made = adding.add(app, server, planned)
+    made = adding.add(app, server, planned, at_terminal(), typed=name)
     for each in made:
         click.echo(f"{each.name}: {each.state or 'not made'}{f' ({inert(each.said)})' if each.said else ''}")
     return FINE if any(each.state for each in made) else FAILED
@@ -129,19 +131,43 @@ def show(choice: Choice, name: str, as_json: bool) -> None:
     app = open_app(choice)
     server = adding.servers(app).get(name)
     made = adding.made_of(app, name)
+    sure = adding.is_confirmed(app, server)
     if as_json:
         told = {tool: {"executor": each.name, "state": str(each.state)} for tool, each in made.items()}
-        print_json({**server.data(), "tools": told})
+        print_json({**server.data(), "confirmed": sure, "tools": told})
         return
-    rows: list[tuple[str, object]] = [("starts", server.url or " ".join(server.command))]
-    rows += [("variable", f"{variable} from {place}") for variable, place in server.env.items()]
-    rows += [("secret", server.key)] if server.key else []
-    print_table(("", ""), rows)
+    _print_start(server)
+    if not sure:
+        note(f"nobody confirmed it as it stands here, so it is not started: metnos mcp confirm {name}")
     for tool, each in made.items():
         click.secho(f"\n{each.name} {each.version}  {each.state}", bold=True, nl=False)
         click.echo(f"  of the tool {inert(tool)}")
         for line in words.capabilities(each.executor.manifest) if each.executor else ():
             click.echo(f"  {inert(line)}")
+
+
+@mcp.command(name="confirm")
+@click.argument("name")
+@click.pass_obj
+def confirm_(choice: Choice, name: str) -> int:
+    """Let a server be started as it stands now, once you have typed its name. Only a person can.
+
+    A server that you add is confirmed at once. One that came with a backup, or whose command, address or variables were
+    changed in mcp.json, is not started before.
+    """
+    from metnos.app import servers as adding
+
+    app = open_app(choice)
+    server = adding.servers(app).get(name)
+    if adding.is_confirmed(app, server):
+        click.echo(f"{name} is confirmed already.")
+        return FINE
+    _print_start(server)
+    click.echo(_OUTSIDE)
+    by = person.confirm("confirm a server", f"Let {name} be started as it stands here?", name)
+    app.confirmations.confirm(name, server.digest, by)
+    click.echo(f"{name} is confirmed.")
+    return FINE
 
 
 @mcp.command()
@@ -183,6 +209,13 @@ def remove(choice: Choice, name: str, yes: bool) -> None:
         confirm(f"Remove {name}?")
     gone = adding.remove(app, name)
     click.echo(f"Removed. Put away: {', '.join(gone) or 'nothing'}")
+
+
+def _print_start(server: "Server") -> None:
+    rows: list[tuple[str, object]] = [("starts", server.url or shlex.join(server.command))]
+    rows += [("variable", f"{variable} from {place}") for variable, place in server.env.items()]
+    rows += [("secret", server.key)] if server.key else []
+    print_table(("", ""), rows)
 
 
 def _server(app: "App", name: str, command: tuple[str, ...], again: bool, given: dict[str, Any]) -> "Server":

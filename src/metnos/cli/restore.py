@@ -1,15 +1,20 @@
 """``metnos restore``: put a backup back."""
 
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from metnos import app
-from metnos.cli import Choice
-from metnos.cli.output import json_option, note, print_json
+from metnos.cli import Choice, person
+from metnos.cli.output import counted, inert, json_option, note, print_json, print_table, say
 from metnos.cli.passphrase import passphrase_option, read_passphrase
 from metnos.law.backup import SEALED_KEYS
 from metnos.law.restore import NEW_KEY
+
+if TYPE_CHECKING:
+    from metnos.law.arrival import Arrival
 
 
 @click.command()
@@ -35,6 +40,9 @@ def restore(
 
     It is checked whole and unpacked beside the workspace; its databases and its audit are looked at; only then does
     it take the workspace's place, at one stroke.
+
+    Devices, codes, grants and open questions in it are void, and so are settings that allow something or lead
+    somewhere. A backup of another agent shows what it brings, and you type a word to have it.
     """
     if passphrase_file and not with_keys:
         raise click.UsageError("--passphrase-file goes with --with-keys")
@@ -42,7 +50,7 @@ def restore(
     has_keys = any(member.path == SEALED_KEYS for member in manifest.members)
     facts: dict[str, str | int | bool] = {
         "archive": str(archive), "made": manifest.made, "version": manifest.version, "files": len(manifest.members),
-        "bytes": manifest.size, "holds_keys": has_keys,
+        "bytes": manifest.size, "holds_keys": has_keys, "key": manifest.public_key,
     }  # fmt: skip
     if dry_run:
         print_json(facts) if as_json else click.echo(_describe(facts))
@@ -51,12 +59,13 @@ def restore(
         raise click.UsageError("this backup holds no keys; restore it without --with-keys")
     passphrase = read_passphrase(passphrase_file, confirm=False) if with_keys else None
     workspace = choice.workspace()
-    done = app.restore(archive, workspace, replace=replace, passphrase=passphrase)
+    done = app.restore(archive, workspace, replace=replace, passphrase=passphrase, agree=_agree)
     if done.faults:
         note(f"the audit in it was broken already ({done.faults[0].detail}): metnos audit verify")
     if as_json:
         kept = str(done.kept) if done.kept else None
-        print_json({**facts, "workspace": str(workspace.root), "kept": kept, "keys": done.keys})
+        void = {"void": dict(done.arrival.void), "settings": dict(done.arrival.settings)}
+        print_json({**facts, "workspace": str(workspace.root), "kept": kept, "keys": done.keys, **void})
         return
     click.echo(f"Restored {len(manifest.members)} files to {workspace.root}")
     click.echo(f"The agent's key: {done.keys}")
@@ -64,6 +73,45 @@ def restore(
         click.echo("The key it was backed up with is not here, so this agent has a new one; its audit says so.")
     if done.kept:
         click.echo(f"What was there before is kept at {done.kept}")
+    _tell_void(done.arrival)
+
+
+def _agree(arrival: "Arrival") -> bool:
+    """Show what a backup of another agent brings, and have a person type the beginning of its key."""
+    person.require("restore another agent's backup")
+    click.secho("This backup is of another agent than the one that is here.", bold=True)
+    rows: list[tuple[str, object]] = [("its key", arrival.key), ("made", f"{arrival.made} by Metnos {arrival.version}")]
+    rows += [(what, ", ".join(names)) for what, names in arrival.more.items()]
+    rows += [("edited", ", ".join(arrival.edited))] if arrival.edited else []
+    print_table(("", ""), rows)
+    _tell_void(arrival)
+    click.echo(
+        "Its executors are switched off until you sign each. What it remembers becomes what your agent remembers."
+    )
+    if arrival.soul:
+        click.secho("Its constitution is not the one that Metnos comes with:", bold=True)
+        click.echo(inert(arrival.soul))
+    person.confirm("restore another agent's backup", "Restore it?", arrival.word)
+    return True
+
+
+def _tell_void(arrival: "Arrival") -> None:
+    """Say what of a backup does not count, and how to have a setting again."""
+    counts = ", ".join(counted(count, what.removesuffix("s")) for what, count in arrival.void.items())
+    if counts:
+        say(f"Void, because it came with a backup: {counts}.")
+    if arrival.settings:
+        say("These settings are as they are by default. To have one again, type its line:")
+        for name, value in sorted(arrival.settings.items()):
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            click.echo(f"  metnos config set {inert(shlex.join([name, _plain(text)]))}")
+    for server in arrival.more.get("MCP servers", ()):
+        name = server.partition(":")[0]
+        click.echo(f"  metnos mcp confirm {inert(name)}    ({inert(server)})")
+
+
+def _plain(text: str) -> str:
+    return text if text not in ("True", "False") else text.lower()
 
 
 def _describe(facts: dict[str, str | int | bool]) -> str:

@@ -5,7 +5,7 @@ before anything is written; the file is replaced whole.
 """
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import tomlkit
 
 from metnos.core import files
 from metnos.core.errors import SettingsError, UsageError
-from metnos.core.settings import keys, read_file, require_key, validate
+from metnos.core.settings import keys, leaves, read_file, require_key, validate
 
 _HEADER = """\
 # Metnos settings. Every line is optional: remove the `#` before a line to change it, or type
@@ -66,20 +66,57 @@ def check_value(path: Path, name: str, text: str) -> Any:
 
 def write_value(path: Path, name: str, value: Any) -> None:
     """Set one key in the file and leave all the rest as it stands."""
+
+    def change(document: MutableMapping[str, Any]) -> None:
+        *sections, leaf = name.split(".")
+        table = document
+        for section in sections:
+            if section not in table:
+                table[section] = tomlkit.table()
+            inner = table[section]
+            if not isinstance(inner, MutableMapping):
+                raise SettingsError(f"{path}: `{section}` is not a table", fix=f"Make it one: [{'.'.join(sections)}]")
+            table = inner
+        table[leaf] = list(value) if isinstance(value, tuple) else value
+
+    _rewrite(path, change)
+
+
+def keep_values(path: Path, keep: Callable[[str, Any], bool]) -> dict[str, Any]:
+    """Take every key out of the file that is not to be kept; returns what was taken out.
+
+    A file of which that cannot be done for certain is replaced by a new one, and all its values were taken out.
+    """
+    try:
+        data = dict(leaves(read_file(path)))
+        gone = {name: value for name, value in data.items() if not keep(name, value)}
+        if gone:
+            _rewrite(path, lambda document: _drop(document, gone))
+        left = read_file(path)
+        validate(left, path)
+        if dict(leaves(left)) == {name: value for name, value in data.items() if name not in gone}:
+            return gone
+    except (SettingsError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        data = {}
+    files.replace(path, template().encode(), mode=files.PRIVATE_FILE)
+    return data
+
+
+def _drop(document: MutableMapping[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        *sections, leaf = name.split(".")
+        table = document
+        for section in sections:
+            table = table[section]
+        del table[leaf]
+
+
+def _rewrite(path: Path, change: Callable[[MutableMapping[str, Any]], None]) -> None:
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     # Almost all of a file is comments, and reading them takes long: numbers stand in for them.
     remarks: list[str] = _REMARKS.findall(text)
     numbers = iter(range(len(remarks)))
     document = tomlkit.parse(_REMARKS.sub(lambda _: f"#{next(numbers)}", text))
-    *sections, leaf = name.split(".")
-    table: MutableMapping[str, Any] = document
-    for section in sections:
-        if section not in table:
-            table[section] = tomlkit.table()
-        inner = table[section]
-        if not isinstance(inner, MutableMapping):
-            raise SettingsError(f"{path}: `{section}` is not a table", fix=f"Make it one: [{'.'.join(sections)}]")
-        table = inner
-    table[leaf] = list(value) if isinstance(value, tuple) else value
+    change(document)
     written = _STAND_IN.sub(lambda found: remarks[int(found[1])], tomlkit.dumps(document))
     files.replace(path, written.encode(), mode=files.PRIVATE_FILE)

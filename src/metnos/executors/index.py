@@ -200,6 +200,15 @@ def record_revoked(tx: Transaction, codes: Sequence[str], name: str, ts: datetim
     )
 
 
+Revoked = tuple[str, str, datetime]  # the digest of the code, the name it had, and when
+
+
+def revoked(store: Store) -> list[Revoked]:
+    """All code that was revoked."""
+    rows = store.query("SELECT code, name, ts FROM executor_revoked ORDER BY ts, code")
+    return [(code, name, from_text(ts)) for code, name, ts in rows]
+
+
 def is_revoked(store: Store, code: str) -> bool:
     """Whether this very code was revoked, under whatever name."""
     return store.first("SELECT 1 FROM executor_revoked WHERE code = ?", (code,)) is not None

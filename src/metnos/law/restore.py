@@ -4,7 +4,11 @@ Rules: an archive is checked whole, unpacked beside the workspace, its databases
 then takes the workspace's place at one stroke. A workspace that is there already is never overwritten: it must be
 replaced on purpose, and then it is kept under another name. Keys come from the archive if they are in it and the
 passphrase opens them, else from the workspace that is replaced if it is the same agent; an agent without its old key
-gets a new one, which the audit then says.
+gets a new one, which the audit then says. An archive holds no other keys, and none that was not sealed.
+
+What must not come along is made void before the workspace takes its place (see `arrival`). An archive that was not
+signed by the very agent that it replaces needs a person's agreement to what it brings; without one nothing is restored.
+Every file comes out with mode 0600 and every folder with 0700.
 """
 
 import base64
@@ -12,19 +16,22 @@ import contextlib
 import errno
 import itertools
 import json
+import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from metnos.core import files, sign
 from metnos.core.canon import sha256_file
 from metnos.core.clock import Clock
-from metnos.core.errors import BackupError, KeyFileError, MetnosError
+from metnos.core.errors import BackupError, KeyFileError, MetnosError, Refused
 from metnos.core.seal import unseal
 from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
-from metnos.law import founding
+from metnos.law import arrival, founding
+from metnos.law.arrival import Agree, Arrival, Settle
 from metnos.law.audit import read_head
 from metnos.law.audit_line import Entry
 from metnos.law.audit_log import look
@@ -38,6 +45,7 @@ from metnos.store.file import is_database
 RESTORED = "workspace restored"
 REPLACED = "workspace replaced"
 NEW_KEY = "new"
+_KEY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +56,33 @@ class Restored:
     kept: Path | None
     keys: str
     faults: tuple[Fault, ...]
+    arrival: Arrival
 
 
-def restore(source: Path, workspace: Workspace, clock: Clock, *, replace: bool, passphrase: str | None) -> Restored:
-    """Put the archive ``source`` in the place of ``workspace``."""
+def nobody(_arrival: Arrival) -> bool:
+    """Agree to nothing: where no person is asked, only an agent's own backup is restored."""
+    return False
+
+
+def nothing_more(_staged: Workspace, _before: Workspace | None) -> Mapping[str, tuple[str, ...]]:
+    """Where there is nothing but what the Laws' own code keeps."""
+    return {}
+
+
+def restore(
+    source: Path,
+    workspace: Workspace,
+    clock: Clock,
+    *,
+    replace: bool,
+    passphrase: str | None,
+    agree: Agree = nobody,
+    settle: Settle = nothing_more,
+) -> Restored:
+    """Put the archive ``source`` in the place of ``workspace``.
+
+    ``agree`` asks a person about what is not this agent's own; ``settle`` makes void what other code keeps.
+    """
     try:
         occupied = _refuse_bad_place(workspace.root, replace=replace)
         workspace.root.parent.mkdir(parents=True, exist_ok=True)
@@ -62,8 +93,17 @@ def restore(source: Path, workspace: Workspace, clock: Clock, *, replace: bool, 
     try:
         staged = Workspace(staging)
         manifest = archive.read(source, into=staging)
+        before = workspace if _same_agent(workspace, manifest) else None
+        _refuse_open_keys(staged)
         keys = _place_keys(staged, workspace, manifest, passphrase)
         faults = _prove(staged, manifest)
+        arrived = arrival.settle(staged, before, manifest, clock, settle)
+        if before is None and not agree(arrived):
+            raise Refused(
+                "this backup is of another agent, and nobody agreed to what it brings; nothing was restored",
+                fix="To look at it and agree, type at a terminal: metnos restore ARCHIVE",
+            )
+        arrival.close_all(staged)
         digest = sha256_file(source)
         if occupied:
             _say_goodbye(workspace, clock, digest)
@@ -80,8 +120,9 @@ def restore(source: Path, workspace: Workspace, clock: Clock, *, replace: bool, 
     seat = founding.take_seat(workspace, Settings.model_construct(), clock)
     seat.audit.accept("restore")  # the log is an older one on purpose
     founding.install_key(seat)
-    seat.audit.append(Entry(RESTORED, digests={"archive": digest}))
-    return Restored(manifest, kept, keys, faults)
+    counts = {**arrived.void, "settings": len(arrived.settings), "own": int(arrived.own)}
+    seat.audit.append(Entry(RESTORED, {"public_key": arrived.key}, {"archive": digest}, counts))
+    return Restored(manifest, kept, keys, faults, arrived)
 
 
 def _refuse_bad_place(root: Path, *, replace: bool) -> bool:
@@ -123,8 +164,8 @@ def _place_keys(staged: Workspace, current: Workspace, manifest: Manifest, passp
                 "the passphrase does not open the keys in this backup", fix="Nothing was restored. Try again."
             )
         sealed.unlink()
-        sealed.parent.rmdir()
-        _unpack_keys(content, staged)
+        shutil.rmtree(sealed.parent)
+        _unpack_keys(content, staged, manifest)
         return "from the backup"
     sealed.unlink(missing_ok=True)
     shutil.rmtree(sealed.parent, ignore_errors=True)
@@ -140,11 +181,33 @@ def _place_keys(staged: Workspace, current: Workspace, manifest: Manifest, passp
     return NEW_KEY
 
 
-def _unpack_keys(content: bytes, staged: Workspace) -> None:
-    for name, text in json.loads(content).items():
-        if PurePosixPath(name).name != name:
+def _refuse_open_keys(staged: Workspace) -> None:
+    """No honest archive holds a secret key that is not sealed, or what belongs to a running daemon."""
+    files.private_folder(staged.keys)
+    smuggled = [path.name for path in staged.keys.iterdir() if path != staged.public_key]
+    smuggled += [staged.run.name] if staged.run.exists() else []
+    if smuggled or not staged.keys.is_dir():
+        what = f"this backup holds what no backup of ours does: {smuggled[0]!r}"
+        raise BackupError(what, fix="Nothing was restored. Use another backup.")
+
+
+def _unpack_keys(content: bytes, staged: Workspace, manifest: Manifest) -> None:
+    """The keys of an archive, of which the agent's own must be the one that the archive was signed with."""
+    try:
+        keys = {name: base64.b64decode(text, validate=True) for name, text in json.loads(content).items()}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise BackupError("the keys in this backup cannot be read", fix="Nothing was restored.") from error
+    for name, key in keys.items():
+        if _KEY_NAME.fullmatch(name) is None:
             raise BackupError(f"the backup holds a key with the unsafe name {name!r}", fix="Nothing was restored.")
-        files.replace(staged.keys / name, base64.b64decode(text), mode=files.PRIVATE_FILE)
+        files.replace(staged.keys / name, key, mode=files.PRIVATE_FILE)
+    try:
+        public = sign.load_signer(staged.secret_key).public
+    except KeyFileError as error:
+        raise BackupError(f"the backup holds no key of an agent: {error.what}", fix="Nothing was restored.") from error
+    if public != manifest.public_key:
+        raise BackupError("the keys in this backup are not those that it was signed with", fix="Nothing was restored.")
+    files.replace(staged.public_key, f"{public}\n".encode(), mode=files.PRIVATE_FILE)
 
 
 def _same_agent(current: Workspace, manifest: Manifest) -> bool:

@@ -1,6 +1,6 @@
 """The whole schema of law.db, in the order in which it grew. New steps go to the end; see `metnos.store.migrations`."""
 
-from metnos.law import constitution, grants, halt, inbox, pairing
+from metnos.law import confirmation, constitution, grants, halt, inbox, pairing
 
 MIGRATIONS = (
     *constitution.MIGRATIONS,
@@ -10,4 +10,5 @@ MIGRATIONS = (
     *pairing.MIGRATIONS,
     halt.FOR_GOOD,
     halt.RUNNING_LISTED,
+    *confirmation.MIGRATIONS,
 )

@@ -4,6 +4,10 @@ Rules: the list (the last member, below ``.backup/``) names every file with its 
 archive is only given its name after it was read back and found whole; nothing is unpacked from one that is not.
 Databases go in as consistent copies, also while they are written to. Links, sockets and devices are not archived but
 reported. Names that lead out of the folder, or that the list does not hold, are refused.
+
+An archive may be a stranger's: whatever it says, what comes out of it are plain files of mode 0600 in folders of mode
+0700, and nothing that it names is printed as it stands. A header that asks for more than a name needs, a file with
+holes, and folders in folders without end are refused. Does not guarantee that it is small: a full disk ends it.
 """
 
 import contextlib
@@ -22,6 +26,7 @@ from typing import IO
 
 from metnos.core import files
 from metnos.core.canon import Json, canonical_json, sha256_file
+from metnos.core.clock import from_text
 from metnos.core.errors import BackupError
 from metnos.core.sign import Signer, verify
 from metnos.store.file import copy_database, is_database
@@ -33,6 +38,9 @@ _FORMAT = 1
 _CHUNK = 1 << 20
 _MAX_MANIFEST = 64 << 20
 _SIDE_FILES = ("-wal", "-shm", "-journal")
+_MOST_AT_ONCE = 4 << 20  # bytes that are read at one go: a header that wants more is no honest one
+_DEEPEST = 64  # folders in folders
+_LONGEST = 64  # characters of what an archive says of when it was made, and by which version
 
 Progress = Callable[[str, int], None]
 
@@ -153,36 +161,44 @@ def read(archive: Path, into: Path | None = None) -> Manifest:
     found: dict[str, Member] = {}
     listed: bytes | None = None
     try:
-        with tarfile.open(archive, "r:gz") as tar:
+        with _Careful(archive, "rb") as packed, tarfile.open(fileobj=packed, mode="r:") as tar:
             for info in tar:
                 name = _safe_name(info, archive)
                 source = tar.extractfile(info)
                 if listed is not None or source is None or name in found:
-                    raise _damaged(archive, f"{name} should not be there")
+                    raise _damaged(archive, f"{name!r} should not be there")
                 if name == MANIFEST:
-                    listed = source.read(_MAX_MANIFEST)
+                    listed = _whole(source, info)
                 else:
                     found[name] = _take(source, info, name, into)
-            _drain(tar)
+            _drain(packed)
     except FileNotFoundError as error:
         raise BackupError(f"there is no archive {archive}", fix="Check the path.") from error
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
-        raise _damaged(archive, str(error) or "it ends too early") from error
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, OverflowError) as error:
+        raise _damaged(archive, repr(str(error)) if str(error) else "it ends too early") from error
     except OSError as error:
         raise BackupError(f"{archive} cannot be read: {error.strerror or error}") from error
     manifest = _parse_manifest(listed, archive)
     if {member.path: member for member in manifest.members} != found:
         wrong = sorted(set(manifest.members) ^ set(found.values()), key=lambda member: member.path)
-        raise _damaged(archive, f"{wrong[0].path} is not as it was archived")
+        raise _damaged(archive, f"{wrong[0].path!r} is not as it was archived")
     return manifest
+
+
+def _whole(source: IO[bytes], info: tarfile.TarInfo) -> bytes:
+    """A member's content; nothing of one that is too large, which is then no list."""
+    parts = []
+    while info.size <= _MAX_MANIFEST and (chunk := source.read(_CHUNK)):
+        parts.append(chunk)
+    return b"".join(parts)
 
 
 def _take(source: IO[bytes], info: tarfile.TarInfo, name: str, into: Path | None) -> Member:
     """Hash one member, writing it out on the way if asked to."""
     digest, size = hashlib.sha256(), 0
     target = into / name if into else None
-    if target:
-        target.parent.mkdir(mode=files.PRIVATE_FOLDER, parents=True, exist_ok=True)
+    if target and into:
+        _make_folders(into, PurePosixPath(name).parent)
     with target.open("xb") if target else contextlib.nullcontext() as out:
         while chunk := source.read(_CHUNK):
             digest.update(chunk)
@@ -190,21 +206,33 @@ def _take(source: IO[bytes], info: tarfile.TarInfo, name: str, into: Path | None
             if out:
                 out.write(chunk)
         if out:
-            os.fchmod(out.fileno(), info.mode & 0o700)  # whatever the archive says, nothing comes out open to others
+            os.fchmod(out.fileno(), files.PRIVATE_FILE)
             os.fsync(out.fileno())
     return Member(name, size, digest.hexdigest(), info.mode)
 
 
-def _drain(tar: tarfile.TarFile) -> None:
+def _make_folders(root: Path, path: PurePosixPath) -> None:
+    """The folders of a member below ``root``, closed to others whatever the umask says."""
+    folder = root
+    for part in path.parts:
+        folder /= part
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=files.PRIVATE_FOLDER)
+            folder.chmod(files.PRIVATE_FOLDER)
+
+
+def _drain(packed: gzip.GzipFile) -> None:
     """Read to the very end: only there does the compression's own check tell whether anything was cut off."""
-    while tar.fileobj.read(_CHUNK):
+    while packed.read(_CHUNK):
         pass
 
 
 def _safe_name(info: tarfile.TarInfo, archive: Path) -> str:
     path = PurePosixPath(info.name)
-    if not info.isreg() or path.is_absolute() or ".." in path.parts or str(path) != info.name or "\0" in info.name:
-        raise _damaged(archive, f"{info.name!r} is not a plain file inside the archive")
+    plain = info.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not info.issparse()
+    leads_out = path.is_absolute() or ".." in path.parts or str(path) != info.name or "\0" in info.name
+    if not plain or leads_out or len(path.parts) > _DEEPEST:
+        raise _damaged(archive, f"{info.name[:200]!r} is not a plain file inside the archive")
     return info.name
 
 
@@ -218,11 +246,23 @@ def _parse_manifest(raw: bytes | None, archive: Path) -> Manifest:
             raise BackupError(f"{archive} was made by a newer Metnos", fix="Restore it with that version.")
         members = tuple(Member(**member) for member in data.pop("members"))
         manifest = replace(Manifest(**data, members=members), skipped=tuple(data["skipped"]))
+        _check_words(manifest)
         if verify(manifest.public_key, PURPOSE, canonical_json(manifest.body()), signature):
             return manifest
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(archive, "its list of files cannot be read") from error
     raise _damaged(archive, "its list of files is not the one that was signed")
+
+
+def _check_words(manifest: Manifest) -> None:
+    """Raise ``ValueError`` on what no archive of ours says of itself: it is printed before anybody trusts it."""
+    from_text(manifest.made)
+    said: tuple[object, ...] = (manifest.made, manifest.version)
+    if not all(isinstance(each, str) and each.isprintable() and len(each) <= _LONGEST for each in said):
+        raise ValueError("no version")
+    names: tuple[object, ...] = manifest.skipped
+    if not all(isinstance(each, str) for each in names):
+        raise ValueError("no names")
 
 
 def _damaged(archive: Path, detail: str) -> BackupError:
@@ -261,6 +301,15 @@ def _is_side_file(path: Path) -> bool:
             main = path.with_name(path.name.removesuffix(suffix))
             return main.is_file() and is_database(main)
     return False
+
+
+class _Careful(gzip.GzipFile):
+    """A packed file of which nobody gets more at one go than headers need: their length is what a stranger wrote."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or not 0 <= size <= _MOST_AT_ONCE:
+            raise tarfile.ReadError("a header is longer than any can be")
+        return super().read(size)
 
 
 class _Hashed:

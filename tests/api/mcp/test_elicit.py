@@ -95,7 +95,8 @@ def test_only_a_clear_yes_is_one(
 @MODES
 def test_a_client_that_says_yes_to_everything_cannot_do_what_cannot_be_taken_back(asking: App, mode: str) -> None:
     server = Server("notes", strange.command("honest"))
-    made = servers.add(asking, server, servers.plan(asking, server, servers.look(asking, server), Wish()))
+    planned = servers.plan(asking, server, servers.look(asking, server, named=True), Wish())
+    made = servers.add(asking, server, planned, OWNER, typed=server.name)
     person = Person([yes()] * 10)
     answer = asked(asking, person, mode, "run_executor", name=made[0].name, arguments={"words": "milk"})
     found = answer.structured_content or {}

@@ -108,7 +108,7 @@ class Servers:
             return {name: checked(_server(name, each)) for name, each in sorted(found["servers"].items())}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as error:
             raise ExecutorError(
                 f"{self._path} cannot be read as a list of MCP servers", fix="Remove it, and add the servers again."
             ) from error
