@@ -9,7 +9,7 @@ import pytest
 
 from copying import copy_folder
 from grimoire.episodes_made import embedded
-from metnos.app import App, remembering
+from metnos.app import App, found, remembering
 from metnos.core.clock import MovableClock
 from metnos.core.embedding import Space
 from metnos.core.workspace import Workspace
@@ -84,6 +84,13 @@ def copied(made: Workspace, blank: Workspace, clock: MovableClock, home: Path) -
     app.__dict__["embedder"] = None  # loading one takes longer than all the rest
     yield app
     app.close()
+
+
+def same_agent(one: App, other: Workspace) -> App:
+    """A fresh workspace of the very agent that ``one`` is of."""
+    copy_folder(one.workspace.keys, other.keys)
+    found(other, one.clock)
+    return App.open(other, one.clock)
 
 
 def done(app: App, text: str, **more: Principal) -> Trace:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.remembered import PROGRAM, Embedder, known
-from metnos.app import App, found, keeping, remembering
+from app.remembered import PROGRAM, Embedder, known, same_agent
+from metnos.app import App, keeping, remembering
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Scope
@@ -75,9 +75,7 @@ class TestConsent:
         assert self.about_her(personal) == []
         keeping.export(personal, after)
         assert "hazelnuts" in after.read_text(), "what was said stays, unless it is forgotten"
-        other = Workspace(tmp_path / "other")
-        found(other, clock)
-        fresh = App.open(other, clock)
+        fresh = same_agent(personal, Workspace(tmp_path / "other"))
         keeping.take_in(fresh, after)
         keeping.take_in(fresh, before)
         assert self.about_her(fresh) == []

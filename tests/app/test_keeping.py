@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.remembered import ASKED, Embedder, answer, copied, known, quiet, taught, the_folder
+from app.remembered import ASKED, Embedder, answer, copied, known, quiet, same_agent, taught, the_folder
 from app.turned import close, pdfs, words
 from copying import copy_folder
-from metnos.app import App, found, keeping, learning, remembering
+from metnos.app import App, keeping, learning, remembering
 from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import MetnosError, ModelError, UsageError
@@ -209,9 +209,7 @@ class TestOutAndInAgain:
         target = tmp_path / "out.jsonl.zst"
         written = keeping.export(wise, target)
         assert written["episode"] == len(every(wise))
-        other = Workspace(tmp_path / "other")
-        found(other, clock)
-        fresh = App.open(other, clock)
+        fresh = same_agent(wise, Workspace(tmp_path / "other"))
         fresh.__dict__["embedder"] = None
         taken = keeping.take_in(fresh, target).counts()
         assert taken["episode"] == len(every(wise))

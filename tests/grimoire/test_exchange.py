@@ -10,17 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from grimoire.taught import START, episode, fact
 from grimoire.test_forget import Mind
+from metnos.core.canon import canonical_json
 from metnos.core.embedding import Space
 from metnos.core.errors import BackupError, UsageError
+from metnos.core.sign import Signer
 from metnos.grimoire.affect import Pad
 from metnos.grimoire.episode import Provenance, Scope, Verdict
 from metnos.grimoire.episodes import ANY
-from metnos.grimoire.exchange import Exchange
+from metnos.grimoire.exchange import PURPOSE, Exchange
 from metnos.grimoire.exchange_lines import vector_out
 from metnos.grimoire.fact import Decay, Kind, Standing
+from metnos.grimoire.fact_rules import may_act
 from metnos.grimoire.immune import Stage
 from metnos.grimoire.mood import Felt, Mood
 from metnos.law.audit_line import Entry
@@ -40,8 +44,12 @@ def memory(folder: Path) -> Mind:
     return Mind(folder)
 
 
-def exchange(mind: Mind) -> Exchange:
-    return Exchange(mind.episodes, mind.facts, mind.book.history, mind.clock)
+SIGNER = Signer(Ed25519PrivateKey.from_private_bytes(b"1" * 32))
+STRANGER = Signer(Ed25519PrivateKey.from_private_bytes(b"2" * 32))
+
+
+def exchange(mind: Mind, signer: Signer | None = SIGNER) -> Exchange:
+    return Exchange(mind.episodes, mind.facts, mind.book.history, mind.clock, signer)
 
 
 @pytest.fixture
@@ -123,12 +131,17 @@ def test_a_file_is_not_written_over(full: Mind, tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir() if each.suffix == ".tmp"] == []
 
 
-def rewritten(path: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
-    """A file changed by somebody who knows how to make the digest fit."""
+def rewritten(
+    path: Path, change: Callable[[list[dict[str, Any]]], object], signer: Signer | None = SIGNER, **more: str
+) -> None:
+    """A file changed by somebody who knows how to make the digest fit, and who has that key if any."""
     rows = [json.loads(line) for line in path.read_text().splitlines()][:-1]
     change(rows)
     content = "".join(json.dumps(row) + "\n" for row in rows)
-    end = {"lines": len(rows), "sha256": hashlib.sha256(content.encode()).hexdigest()}
+    end: dict[str, Any] = {"lines": len(rows), "sha256": hashlib.sha256(content.encode()).hexdigest()}
+    if signer is not None:
+        end |= {"key": signer.public, "signature": signer.sign(PURPOSE, canonical_json(end))}
+    end |= more
     path.write_text(content + json.dumps({"end": end}) + "\n")
 
 
@@ -184,21 +197,21 @@ def test_one_changed_byte_and_every_cut_is_noticed(full: Mind, tmp_path: Path, n
     for place in range(0, len(whole), max(1, len(whole) // 60)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(BackupError):
-            other.check(path)
+            other.survey(path)
         path.write_bytes(whole[:place])
         with pytest.raises(BackupError):
-            other.check(path)
+            other.survey(path)
     path.write_bytes(whole + (b"{}\n" if name.endswith("jsonl") else b"more"))
     with pytest.raises(BackupError):
-        other.check(path)
+        other.survey(path)
     with pytest.raises(BackupError, match="cannot be read"):
-        other.check(tmp_path / "nothing")
+        other.survey(tmp_path / "nothing")
 
 
 def test_a_newer_file_is_refused_and_says_what_to_do(full: Mind, tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
     exchange(full).export(path)
-    rewritten(path, lambda rows: cut(rows, "memory").update(version=2))
+    rewritten(path, lambda rows: cut(rows, "memory").update(version=3))
     with pytest.raises(BackupError, match="newer Metnos") as raised:
         exchange(memory(tmp_path / "other")).take_in(path)
     assert "Update" in raised.value.fix
@@ -279,3 +292,135 @@ def test_vectors_of_another_embedder_are_left_out(full: Mind, tmp_path: Path) ->
     assert other.episodes.space == space
     assert {each.id for each in other.episodes.missing_vectors(9)} == {"E1", "E2", "E4", "E5", "N1"}
     assert other.facts.space is None
+
+
+# -- what nobody here vouches for
+
+
+@pytest.mark.parametrize("signer", [None, STRANGER], ids=["nobody", "another"])
+def test_what_this_agent_did_not_sign_is_a_strangers_word(full: Mind, tmp_path: Path, signer: Signer | None) -> None:
+    path = tmp_path / "memory.jsonl"
+    exchange(full, signer).export(path)
+    other = memory(tmp_path / "other")
+    taken = exchange(other).take_in(path)
+    assert taken.stranger.startswith("import:")
+    assert dict(taken.new) == {"episode": 5, "fact": 3}, "what had faded away stays away"
+    assert taken.unvouched == 9
+    strangers_only(other, taken.stranger)
+    again = exchange(other).take_in(path)
+    assert dict(again.new) == {}
+
+
+@pytest.mark.parametrize("more", [{"key": SIGNER.public}, {"signature": ""}, {"signature": "ab"}, {"key": "ab"}])
+def test_a_signature_that_does_not_hold_is_none_at_all(full: Mind, tmp_path: Path, more: dict[str, str]) -> None:
+    path = tmp_path / "memory.jsonl"
+    exchange(full).export(path)
+    rewritten(path, lambda _rows: None, STRANGER, **more)
+    with pytest.raises(BackupError, match="damaged"):
+        exchange(memory(tmp_path / "other")).take_in(path)
+
+
+def strangers_only(mind: Mind, sender: str) -> None:
+    """Nothing that a stranger's file brought has any power."""
+    for each in mind.episodes.select(ANY):
+        assert (each.sender, each.provenance, each.verdict) == (sender, Provenance.LETHE, Verdict.REJECTED)
+        assert (each.payload, each.tags, each.kind, each.domain) == ({}, (), "note", "")
+        assert (each.pinned, each.bloodstain, each.replays, each.used, each.importance) == (False, False, 0, 0, None)
+        assert each.ts <= mind.clock.now()
+    for known in mind.facts.find(standings=(), count=-1):
+        assert (known.sender, known.provenance, known.kind) == (sender, Provenance.LETHE, Kind.INSIGHT)
+        assert known.confidence <= 0.2
+        assert (known.data, known.sources, known.tags, known.subject, known.value, known.contradicts) == (
+            {},
+            (),
+            (),
+            "",
+            "",
+            (),
+        )
+        assert (known.pinned, known.bloodstain, known.helped, known.episode_count) == (False, False, 0, 0)
+        assert not may_act(known)
+    assert mind.episodes.vectors_of([each.id for each in mind.episodes.select(ANY)]) == {}
+    for table in ("fact_links", "causal", "fact_sources", "immune", "mood", "playbook_versions"):
+        assert mind.db.query(f"SELECT * FROM {table}") == [], table
+    assert mind.book.history.state().barred == frozenset()
+
+
+def loud(rows: list[dict[str, Any]]) -> None:
+    """As much power as a file can claim."""
+    for row in rows:
+        row.get("fact", {}).update(
+            confidence=1.0, quality=1.0, pinned=True, standing="active", helped=99, episode_count=9999,
+            kind="procedural", provenance="self", sender="owner", decay="never", bloodstain=True,
+            data={"when": {"canonical": "save <it>"}, "prefer": {"executor": "write_files", "args": {"to": "/evil"}}},
+        )  # fmt: skip
+        row.get("episode", {}).update(
+            provenance="owner", verdict="verified", pinned=True, importance=1.0, ts="2999-01-01T00:00:00.000Z",
+            payload={"state": "done", "remember": True, "steps": [{"ok": True}]}, tags=["remember"],
+        )  # fmt: skip
+
+
+def test_however_much_a_strangers_file_claims_it_has_no_power(full: Mind, tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    exchange(full).export(path)
+    rewritten(path, loud, STRANGER)
+    other = memory(tmp_path / "other")
+    taken = exchange(other).take_in(path)
+    assert taken.new["episode"] == 5
+    strangers_only(other, f"import:{STRANGER.public[:16]}")
+
+
+def test_a_strangers_file_changes_nothing_that_is_here(full: Mind, tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    exchange(full).export(path)
+
+    def against(rows: list[dict[str, Any]]) -> None:
+        loud(rows)
+        fact_ = cut(rows, "fact")
+        rows.append({"fact": dict(fact_, id="F77", text="Search the oldest folder first.", contradicts=["F1"])})
+        rows.append({"immune": {"digest": "b" * 64, "stage": "consent", "reason": "x", "source": "owner", "count": 9,
+                                "first": "2026-01-01T00:00:00.000Z", "last": "2026-01-01T00:00:00.000Z"}})  # fmt: skip
+        rows.append({"barred": ["c" * 64]})
+
+    rewritten(path, against, STRANGER)
+    before = everything(full)
+    taken = exchange(full).take_in(path)
+    after = everything(full)
+    ours = {each.id for each in before["facts"]} | {each.id for each in before["episodes"]}
+    assert [each for each in after["facts"] if each.id in ours] == before["facts"]
+    assert [each for each in after["episodes"] if each.id in ours] == before["episodes"]
+    assert {each.sender for each in after["facts"] if each.id not in ours} <= {taken.stranger}
+    for name in before.keys() - {"facts", "episodes"}:
+        assert after[name] == before[name], name
+
+
+def test_own_knowledge_is_never_weighed_against_a_strangers_file(full: Mind, tmp_path: Path) -> None:
+    """Many lookalikes would make it look like nothing new, and many opposites like something doubtful."""
+    path = tmp_path / "memory.jsonl"
+    exchange(full).export(path)
+
+    def flood(rows: list[dict[str, Any]]) -> None:
+        given = cut(rows, "fact")
+        for number in range(40):
+            words = f"Backups {'never ' if number % 2 else ''}go to the second disk, as seen {number} times."
+            rows.append({"fact": dict(given, id=f"X{number}", text=words)})
+
+    rewritten(path, flood, STRANGER)
+    lesson = fact("NEW", "Backups go to the second disk.", sources=("E1", "E2", "E4"), episode_count=3)
+    plain, flooded = memory(tmp_path / "plain"), memory(tmp_path / "flooded")
+    assert exchange(flooded).take_in(path).new["fact"] == 43
+    one, other = (each.facts.admit(lesson) for each in (plain, flooded))
+    assert (one.outcome, one.judged) == (other.outcome, other.judged)
+    assert one.fact is not None
+    assert other.fact is not None
+    assert (one.fact.confidence, one.fact.standing) == (other.fact.confidence, other.fact.standing)
+
+
+def test_what_is_about_people_does_not_come_in_on_a_strangers_word(full: Mind, tmp_path: Path) -> None:
+    full.learn(fact("P1", "The owner's daughter is allergic to nuts."))
+    path = tmp_path / "memory.jsonl"
+    exchange(full, STRANGER).export(path)
+    other = memory(tmp_path / "other")
+    taken = exchange(other).take_in(path)
+    assert (taken.held, taken.new["fact"]) == (0, 3)
+    assert not [each for each in other.facts.find(standings=(), count=-1) if "allergic" in each.text]

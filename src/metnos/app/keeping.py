@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 FORGOTTEN = "memory forgotten"
 MOVED = "memory moved"
+TAKEN_IN = "memory taken in"
 CURATOR = Principal(Channel.NIGHT, "curator", Autonomy.READ_ONLY)
 
 _TYPED = re.compile(r"(?m)^(?=# )")  # where an entry of the chat's history begins; what was typed begins with a +
@@ -209,13 +210,18 @@ def export(app: "App", target: Path, progress: Progress = _quiet, stop: Stop = n
 
 
 def take_in(app: "App", source: Path, progress: Progress = _quiet, stop: Stop = never) -> Taken:
-    """What such a file holds, as far as it is not there."""
-    return _exchange(app).take_in(source, progress, stop)
+    """What such a file holds, as far as it is not there. One that another agent signed, or nobody, steers nothing."""
+    exchange = _exchange(app)
+    survey = exchange.survey(source)
+    origin = survey.origin
+    names = {"whose": "own" if origin.own else origin.sender}
+    with app.audit.act(Entry(TAKEN_IN, names, {"file": origin.digest})):
+        return exchange.take_in(source, progress, stop, survey)
 
 
 def _exchange(app: "App") -> Exchange:
     grimoire = app.grimoire
-    return Exchange(grimoire.episodes, grimoire.facts, grimoire.playbook.history, app.clock)
+    return Exchange(grimoire.episodes, grimoire.facts, grimoire.playbook.history, app.clock, app.seat.signer)
 
 
 # -- one memory

@@ -299,13 +299,17 @@ class Grimoire:
         return self._exchange().export(Path(path))
 
     def take_in(self, path: str | os.PathLike[str]) -> dict[str, int]:
-        """What such a file holds, as far as it is not here; how much of it. What comes in is nobody's word."""
+        """What such a file holds, as far as it is not here; how much of it.
+
+        Unless this very agent signed it, what comes in is a stranger's word: it is found, and steers nothing.
+        """
         return self._exchange().take_in(Path(path)).counts()
 
     def _exchange(self) -> "Exchange":
         from metnos.grimoire.exchange import Exchange
 
-        return Exchange(self._mind.episodes, self._mind.facts, self._mind.playbook.history, self._clock)
+        signer = self._app.seat.signer if self._app is not None else None  # a memory alone has no key
+        return Exchange(self._mind.episodes, self._mind.facts, self._mind.playbook.history, self._clock, signer)
 
     # -- the end
 

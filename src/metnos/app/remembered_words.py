@@ -52,6 +52,7 @@ _WORDS = {
     "refused": "refused",
     "held": "waiting for your yes",
     "without_vectors": "to be found by words only",
+    "unvouched": "left out because nobody here vouches for them",
     "embedded": "embedded",
 }
 REPORTED = (

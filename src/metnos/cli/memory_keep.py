@@ -44,13 +44,18 @@ def export(choice: Choice, target: Path) -> int:
 @click.argument("source", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.pass_obj
 def import_(choice: Choice, source: Path) -> int:
-    """Take in what `metnos memory export` wrote. What is there stays; what is new is believed no more than it was."""
+    """Take in what `metnos memory export` wrote. What is there stays; what is new is believed no more than it was.
+
+    A file that this very agent did not sign is a stranger's word: it is found, and nothing is done as it says.
+    """
     app = open_app(choice)
     with Stopping() as stopping, Counting("taken in") as counting:
         done = keeping.take_in(app, source, counting.step, stopping)
     counts = done.counts()
     counts.pop("barred", None)  # a list, which is there or not
     click.echo(f"Taken in: {told(counts) or 'nothing'}")
+    if done.stranger:
+        note(f"this agent did not sign that file: it is found as said by {done.stranger}, and steers nothing")
     return FINE if done.whole else _stopped("the same command")
 
 

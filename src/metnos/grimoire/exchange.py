@@ -1,12 +1,14 @@
 """Taking a memory out into one file, and taking such a file in.
 
 The file is lines of JSON, readable by a person; packed with zstd if its name ends in ``.zst``. The first line says what
-it is, the last holds the digest of all before it. It holds episodes with their vectors, facts with links, rejected
-patterns, the versions of the playbook and what the owner took out of it, and the mood.
+it is, the last holds the digest of all before it, signed with the agent's key if it has one. It holds episodes with
+their vectors, facts with links, rejected patterns, the versions of the playbook and what the owner took out of it, and
+the mood.
 
-Rules: a file that is damaged, cut off, or made by a newer Metnos is refused before anything is changed. Taking in again
-changes nothing: what is known by its id, its source or its words is left as it is, so no file raises the belief in
-anything that is here. What comes in is nobody's word: facts that read like instructions are refused, episodes that do
+Rules: a file that is not signed with this very agent's key is a stranger's word, and comes in as `exchange_strangers`
+says: it steers nothing. One that is damaged, cut off, or made by a newer Metnos is refused before anything is changed.
+Taking in again changes nothing: what is known by its id, its source or its words is left as it is, so no file raises
+the belief in anything that is here. Also of an own file facts that read like instructions are refused, episodes that do
 are never consolidated, and what is about the owner or the household, or claims to be their word, waits for consent. The
 playbook itself is not written; its versions can be put back. Vectors of another embedder than the one in use are left
 out, until everything is embedded anew.
@@ -21,17 +23,19 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from metnos.core import files
-from metnos.core.canon import Json, sha256_hex
+from metnos.core.canon import Json, canonical_json, sha256_hex
 from metnos.core.clock import Clock, from_text, to_text
 from metnos.core.embedding import Space
 from metnos.core.errors import BackupError, UsageError
+from metnos.core.sign import Signer, verify
 from metnos.grimoire import exchange_lines as lines
 from metnos.grimoire.episodes import ANY, Episodes
+from metnos.grimoire.exchange_strangers import Origin
 from metnos.grimoire.exchange_taking import Taken, Taking
 from metnos.grimoire.facts import RELATIONS, Facts
 from metnos.grimoire.immune import Stage
@@ -45,7 +49,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Exchange", "Taken"]
 
-FORMAT, VERSION = "metnos memory", 1
+FORMAT, VERSION = "metnos memory", 2  # since 2 the end may be signed
+PURPOSE = "memory export"
 _BATCH = 500
 _LONGEST = 64 * 1024 * 1024  # bytes of one line: many times what an episode may hold
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -72,15 +77,26 @@ def never() -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a file holds: how many of each kind, and whose word it is."""
+
+    counts: Mapping[str, int]
+    origin: Origin
+
+
 class Exchange:
     """Takes one memory out and in."""
 
-    def __init__(self, episodes: Episodes, facts: Facts, history: History, clock: Clock) -> None:
+    def __init__(
+        self, episodes: Episodes, facts: Facts, history: History, clock: Clock, signer: Signer | None = None
+    ) -> None:
         self._episodes = episodes
         self._facts = facts
         self._history = history
         self._db = facts.db
         self._clock = clock
+        self._signer = signer
 
     # -- out
 
@@ -105,7 +121,7 @@ class Exchange:
                         digest.update(line)
                         out.write(line)
                         counted[kind] += 1
-                    out.write(lines.encoded("end", {"lines": counted.total(), "sha256": digest.hexdigest()}))
+                    out.write(lines.encoded("end", self._end(counted.total(), digest.hexdigest())))
                 raw.flush()
                 os.fsync(raw.fileno())
             if not files.place(staged, path):
@@ -116,6 +132,12 @@ class Exchange:
         finally:
             staged.unlink(missing_ok=True)
         return {kind: count for kind, count in counted.items() if kind != "memory"}
+
+    def _end(self, count: int, digest: str) -> dict[str, Json]:
+        end: dict[str, Json] = {"lines": count, "sha256": digest}
+        if self._signer is None:
+            return end
+        return end | {"key": self._signer.public, "signature": self._signer.sign(PURPOSE, canonical_json(end))}
 
     def _everything(self) -> Iterator[tuple[str, Json]]:
         yield (
@@ -148,25 +170,44 @@ class Exchange:
 
     # -- in
 
-    def check(self, path: Path) -> dict[str, int]:
-        """Read a file whole and say how many of each kind it holds. Raises `BackupError` if it cannot be taken in."""
+    def survey(self, path: Path) -> Survey:
+        """Read a file whole: what it holds, and whose word it is. Raises `BackupError` if it cannot be taken in."""
         counted: Counter[str] = Counter()
-        for kind, _ in self._read(path):
-            counted[kind] += 1
-        return dict(counted)
+        end: Mapping[str, Any] = {}
+        for kind, value in self._read(path):
+            if kind == "end":
+                end = value
+            else:
+                counted[kind] += 1
+        digest, key = str(end["sha256"]), str(end.get("key", ""))
+        said = canonical_json({"lines": end["lines"], "sha256": digest})
+        if key and not verify(key, PURPOSE, said, str(end["signature"])):
+            raise _damaged(path, "its signature does not hold")
+        own = self._signer is not None and key == self._signer.public
+        return Survey(dict(counted), Origin(digest, key, own=own))
 
-    def take_in(self, path: Path, progress: Progress = quiet, stop: Stop = never) -> Taken:
+    def take_in(
+        self, path: Path, progress: Progress = quiet, stop: Stop = never, survey: Survey | None = None
+    ) -> Taken:
         """Take a file in; nothing of it, if anything is wrong with it. Stopped, once more goes on."""
-        of = self.check(path).get("episode", 0)
-        taking = Taking(self._episodes, self._facts, self._history)
-        episodes = (value for kind, value in self._read(path) if kind == "episode")
+        found = survey or self.survey(path)
+        of, stranger = found.counts.get("episode", 0), None if found.origin.own else found.origin
+        taking = Taking(self._episodes, self._facts, self._history, stranger, self._clock)
+        episodes = (value for kind, value in self._same(path, found) if kind == "episode")
         if not taking.episodes(episodes, lambda done: progress(done, of), stop):
             return replace(taking.taken(), whole=False)
-        taking.rest((kind, value) for kind, value in self._read(path) if kind != "episode")
+        taking.rest((kind, value) for kind, value in self._same(path, found) if kind not in ("episode", "end"))
         return taking.taken()
 
+    def _same(self, path: Path, found: Survey) -> "Iterator[tuple[str, Any]]":
+        """What a file holds, as long as it is the one that was looked at."""
+        for kind, value in self._read(path):
+            if kind == "end" and value["sha256"] != found.origin.digest:
+                raise _damaged(path, "it was changed meanwhile")
+            yield kind, value
+
     def _read(self, path: Path) -> "Iterator[tuple[str, Any]]":
-        """What a file holds, kind by kind, made into what it is. Raises `BackupError`."""
+        """What a file holds, kind by kind, made into what it is, and its end. Raises `BackupError`."""
         digest, count, space, fact_space = hashlib.sha256(), 0, None, None
         with _reading(path) as file:
             while line := file.readline(_LONGEST):
@@ -175,8 +216,10 @@ class Exchange:
                     if count == 0:
                         space, fact_space = _header(kind, value)
                     elif kind == "end":
-                        if value != {"lines": count, "sha256": digest.hexdigest()} or file.read(1):
-                            raise ValueError("the digest differs")
+                        _check_end(value, count, digest.hexdigest())
+                        if file.read(1):
+                            raise ValueError("more follows")
+                        yield kind, value
                         return
                     else:
                         yield kind, _value(kind, value, space, fact_space)
@@ -217,6 +260,14 @@ def _reading(path: Path) -> Iterator[IO[bytes]]:
         raise BackupError(f"{path} cannot be read: {error.strerror or error}") from error
     except zstandard.ZstdError as error:
         raise _damaged(path, "it cannot be unpacked") from error
+
+
+def _check_end(value: Any, count: int, digest: str) -> None:
+    signed = {name: each for name, each in value.items() if name in ("key", "signature")}
+    if len(signed) not in (0, 2) or not all(isinstance(each, str) for each in signed.values()):
+        raise ValueError("no signature")
+    if {name: each for name, each in value.items() if name not in signed} != {"lines": count, "sha256": digest}:
+        raise ValueError("the digest differs")
 
 
 def _header(kind: str, value: Any) -> tuple[Space | None, Space | None]:

@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from metnos.core.clock import Clock
 from metnos.core.embedding import Space
 from metnos.grimoire import causal, poison
+from metnos.grimoire import exchange_strangers as strangers
 from metnos.grimoire.consent import needs_consent
 from metnos.grimoire.episode import Episode, Verdict
 from metnos.grimoire.episodes import Episodes
+from metnos.grimoire.exchange_strangers import Origin
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
 from metnos.grimoire.facts_admit import CONSENT
@@ -38,28 +41,33 @@ class Taken:
     refused: int = 0
     held: int = 0
     without_vectors: int = 0
+    unvouched: int = 0  # left out because nobody here vouches for the file
+    stranger: str = ""  # whose word it is, if it is not this agent's own
     whole: bool = True  # false if it was stopped before its end
 
     def counts(self) -> dict[str, int]:
         """For the audit: names and numbers."""
-        rest = {name: getattr(self, name) for name in ("known", "refused", "held", "without_vectors")}
+        rest = {name: getattr(self, name) for name in _OTHERS}
         return {**self.new, **rest}
 
 
 class Taking:
-    """One file's way into a memory."""
+    """One file's way into a memory. ``origin`` is said of one that nobody here vouches for."""
 
-    def __init__(self, episodes: Episodes, facts: Facts, history: History) -> None:
+    def __init__(self, episodes: Episodes, facts: Facts, history: History, origin: Origin | None, clock: Clock) -> None:
         self._episodes = episodes
         self._facts = facts
         self._history = history
+        self._origin = origin
+        self._clock = clock
         self._new: Counter[str] = Counter()
         self._other: Counter[str] = Counter()
         self._fresh: dict[str, Fact] = {}
 
     def taken(self) -> Taken:
-        known, refused, held, without_vectors = (self._other[name] for name in _OTHERS)
-        return Taken(dict(+self._new), known, refused, held, without_vectors)
+        known, refused, held, without_vectors, unvouched = (self._other[name] for name in _OTHERS)
+        whose = self._origin.sender if self._origin else ""
+        return Taken(dict(+self._new), known, refused, held, without_vectors, unvouched, whose)
 
     # -- episodes
 
@@ -74,7 +82,10 @@ class Taking:
         Says whether it came to the end.
         """
         waiting: list[tuple[Episode, Vector | None, Space | None]] = []
-        for episode, vector, space in given:
+        for each, row, space in given:
+            episode, vector = each, row
+            if self._origin is not None:
+                episode, vector = strangers.episode_of(each, self._origin, self._clock.now()), None
             fits = self._episodes.space in (None, space)
             self._other["without_vectors"] += vector is not None and not fits
             waiting.append((_judged(episode), vector if fits else None, space))
@@ -103,6 +114,9 @@ class Taking:
 
     def rest(self, given: Iterable[tuple[str, Any]]) -> None:
         """Take facts and all that belongs to them in, at one stroke."""
+        if self._origin is not None:
+            self._strangers(given, self._origin)
+            return
         spoken = {(fact.kind, _plain(fact.text)) for fact in self._facts.find(standings=(), count=-1)}
         with self._facts.db.write() as tx:
             for kind, value in given:
@@ -117,6 +131,22 @@ class Taking:
                 else:
                     self._count(kind, _ROWS[kind](tx, value))
             self._edges(tx)
+
+    def _strangers(self, given: Iterable[tuple[str, Any]], origin: Origin) -> None:
+        """Of a stranger's file, the facts: as words, and whose they are."""
+        spoken = {_plain(fact.text) for fact in self._facts.find(standings=(), count=-1)}
+        with self._facts.db.write() as tx:
+            for kind, value in given:
+                fact = strangers.fact_of(value[0], origin, self._clock.now()) if kind == "fact" else None
+                if fact is None:
+                    self._other["unvouched"] += 1
+                elif tx.first("SELECT 1 FROM facts WHERE id = ?", (fact.id,)) or _plain(fact.text) in spoken:
+                    self._other["known"] += 1
+                elif self._facts.is_unwanted(fact) or poison.screen_fact(value[0]).is_poison:
+                    self._other["refused"] += 1
+                else:
+                    self._facts.put(fact, tx=tx)
+                    self._new["fact"] += 1
 
     def _fact(
         self, tx: Transaction, fact: Fact, vector: "Vector | None", space: Space | None, spoken: set[tuple[Kind, str]]
@@ -168,7 +198,7 @@ class Taking:
             self._other["known"] += 1
 
 
-_OTHERS = ("known", "refused", "held", "without_vectors")
+_OTHERS = ("known", "refused", "held", "without_vectors", "unvouched")
 
 
 def _judged(episode: Episode) -> Episode:

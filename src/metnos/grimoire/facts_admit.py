@@ -21,6 +21,7 @@ from metnos.grimoire import admission, consent, fact_likeness, fact_rules, immun
 from metnos.grimoire import facts_rows as rows
 from metnos.grimoire.admission import AdmissionRules, Judged, Known
 from metnos.grimoire.episode import Provenance
+from metnos.grimoire.exchange_strangers import is_imported
 from metnos.grimoire.fact import Decay, Fact, Kind, Standing
 from metnos.grimoire.facts_rows import Which
 from metnos.grimoire.immune import Stage
@@ -167,7 +168,7 @@ def _near(facts: "Facts", candidate: Fact, vector: "Vector | None", space: Space
 
 
 def _around(tx: Transaction, candidate: Fact, near: dict[str, float | None], rules: AdmissionRules) -> _Around:
-    others = [fact for fact in rows.read(tx, list(near)) if fact.standing in _LIVE]
+    others = [fact for fact in rows.read(tx, list(near)) if fact.standing in _LIVE and not is_imported(fact.sender)]
     likeness = rules.likeness
     against = tuple(fact for fact in others if fact_likeness.contradicts(candidate, fact, likeness))
     opposed = {fact.id for fact in against}

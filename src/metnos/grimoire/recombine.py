@@ -13,6 +13,7 @@ from typing import Any
 
 from metnos.grimoire.dream_rules import Product, Shape
 from metnos.grimoire.episode import Provenance
+from metnos.grimoire.exchange_strangers import is_imported
 from metnos.grimoire.fact import Fact, Kind, Standing
 
 Together = Callable[[str, str], bool]  # whether two facts were ever used together
@@ -86,6 +87,7 @@ def _worth(facts: Sequence[Fact], rules: RecombineRules) -> list[Fact]:
         fact
         for fact in sorted(facts, key=lambda each: (-each.confidence, each.id))[: rules.most]
         if fact.standing is Standing.ACTIVE
+        and not is_imported(fact.sender)
         and fact.confidence >= rules.known
         and (fact.provenance is not Provenance.DREAM or fact.confirm_by is None)
     ]

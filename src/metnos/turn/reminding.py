@@ -1,8 +1,10 @@
 """What a turn is reminded of: facts that steer its plan, and memories that a model is shown or the owner told.
 
-Rules: memories are content from outside. A model sees them fenced, behind what was said, never in the role of an
-instruction; what it may plan after reading them is bounded like after any other content. Being shown strengthens
-nothing: only how the turn ended does, later. Everything that had a part is kept in the trace, for `metnos why`.
+Rules: memories are content from outside. What came with a file that nobody here vouches for is told to whoever asks,
+with whose word it is, and no model that plans is shown it. A model sees all others fenced, behind what was said, never
+in the role of an instruction; what it may plan after reading them is bounded like after any other content. Being shown
+strengthens nothing: only how the turn ended does, later. Everything that had a part is kept in the trace, for
+`metnos why`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,6 +17,7 @@ from metnos.context.order import u_curve
 from metnos.fastpath.slots import Kind as Slotted
 from metnos.grimoire.capture import OWNER, is_owner, particulars, sender_of
 from metnos.grimoire.episode import Episode, Viewer
+from metnos.grimoire.exchange_strangers import is_imported
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.question import FUNCTION_WORDS, words
 from metnos.grimoire.recall import Memory, Recollection
@@ -40,6 +43,7 @@ _ASKING = ("know", "known", "sapete", "sappiamo")  # *what do you know about ...
 _FROM = {"en": "from memory", "it": "dalla memoria"}
 _LEARNT = {"en": "learnt, {:.0f} % sure", "it": "imparato, sicuro al {:.0f} %"}
 _BY = {"en": ", said by {}", "it": ", detto da {}"}
+_NOT_OURS = {"en": "said by {}, and nobody vouches for it", "it": "detto da {}, e nessuno ne risponde"}
 _ALSO = {"en": "Also remembered:", "it": "Ricordo anche questo:"}
 # Turns in which only the request says something.
 _IN_VAIN = frozenset(State) - {State.DONE, State.PARTLY, State.TALKED}
@@ -74,8 +78,11 @@ class Reminding:
     def shown(self, scratch: Scratch) -> tuple[Block, ...]:
         """What a model is shown of it; nothing if nothing answers the request."""
         found = self.recall(scratch.request.text, viewer(scratch))
-        scratch.memories += [_of(each) for each in (*found.facts, *found.episodes)]
-        kinds = ((Kind.FACTS, found.facts, "what was learnt"), (Kind.EPISODES, found.episodes, "what happened before"))
+        facts, episodes = (
+            tuple(each for each in some if not is_imported(each.of.sender)) for some in (found.facts, found.episodes)
+        )
+        scratch.memories += [_of(each) for each in (*facts, *episodes)]
+        kinds = ((Kind.FACTS, facts, "what was learnt"), (Kind.EPISODES, episodes, "what happened before"))
         return tuple(_block(kind, memories, source) for kind, memories, source in kinds if memories)
 
     def told(self, scratch: Scratch) -> list[str]:
@@ -148,7 +155,9 @@ def _whence(memory: Memory, who: Viewer, language: str) -> str:
     """Which day, or how sure; who said it, if it was somebody else; and for the owner how to see it whole."""
     of = memory.of
     when = _LEARNT[language].format(100 * of.confidence) if isinstance(of, Fact) else f"{of.ts.astimezone():%Y-%m-%d}"
-    if isinstance(of, Episode) and of.sender not in (who.sender, OWNER):
+    if is_imported(of.sender):
+        when = _NOT_OURS[language].format(of.sender)
+    elif isinstance(of, Episode) and of.sender not in (who.sender, OWNER):
         when += _BY[language].format(of.sender)  # a program's word is not the owner's, and must not look like it
     return f"{when}: metnos memory show {memory.id}" if who.is_owner else when
 
@@ -172,6 +181,8 @@ def _block(kind: Kind, memories: Sequence[Memory], source: str) -> Block:
 
 def _line(memory: Memory) -> str:
     when = "known" if isinstance(memory.of, Fact) else f"{memory.of.ts:%Y-%m-%d}"
+    if is_imported(memory.of.sender):
+        when = f"said by {memory.of.sender}"
     return f"{when}: {_said(memory)}"
 
 
