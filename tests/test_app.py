@@ -18,8 +18,8 @@ def examine(workspace: Workspace, clock: MovableClock) -> dict[str, Check]:
 @pytest.mark.slow
 def test_a_new_workspace_is_well(workspace: Workspace, clock: MovableClock) -> None:
     found = examine(workspace, clock)
-    assert list(found) == ["python", "sqlite", "settings", "sandbox", "workspace", "databases", "constitution", "audit",
-                           "executors", "mnestome", "telos", "life", "disk", "model", "clock"]  # fmt: skip
+    assert list(found) == ["python", "sqlite", "settings", "sandbox", "workspace", "databases", "code", "constitution",
+                           "audit", "executors", "mnestome", "telos", "life", "disk", "model", "clock"]  # fmt: skip
     assert {name for name, check in found.items() if check.level is not Level.GREEN} == {"model"}
 
 
@@ -66,7 +66,7 @@ def test_a_broken_audit_and_a_missing_key_are_red(workspace: Workspace, clock: M
 def test_an_act_that_never_ended_is_shown(opened: app.App, clock: MovableClock) -> None:
     opened.audit.append(Entry("some act", {"phase": "intent"}))
     found = examine(opened.workspace, clock)["audit"]
-    assert (found.level, found.fix) == (Level.YELLOW, "metnos audit show 4")
+    assert (found.level, found.fix) == (Level.YELLOW, "metnos audit show 5")
     assert "some act" in found.found
 
 

@@ -63,7 +63,7 @@ class TestDoctor:
         ran = say("doctor")
         assert ran.code == 1
         assert f"→ chmod go-rwx {root / '.keys'}" in ran.out
-        assert "1 of 15 checks need mending" in ran.out
+        assert "1 of 16 checks need mending" in ran.out
         assert json.loads(say("doctor", "--json").out)["well"] is False
 
 
@@ -127,6 +127,7 @@ class TestAudit:
         kinds = [
             "key installed",
             "workspace created",
+            "own code pinned",
             "constitution pinned",
             "builtins installed",
             "builtins installed",
@@ -136,7 +137,7 @@ class TestAudit:
         assert "key installed" not in say("audit", "tail", "-n", "2").out
         assert data(say("audit", "show", "2", "--json")) == lines[1]
         assert lines[1]["hash"] in say("audit", "show", "2").out
-        assert say("audit", "verify").out.startswith("sound: 5 lines")
+        assert say("audit", "verify").out.startswith("sound: 6 lines")
         assert say("audit", "show", "99").code == 1
 
     def test_tampering_is_found_and_named(self, root: Path, say: Say) -> None:
@@ -162,16 +163,16 @@ class TestAudit:
         ) as running:
             assert running.stdout is not None
             try:
-                seen = [running.stdout.readline() for _ in range(6)]
+                seen = [running.stdout.readline() for _ in range(7)]
                 say("config", "set", "disk.need_free_mb", "7")
                 seen += [running.stdout.readline() for _ in range(2)]
                 running.send_signal(signal.SIGINT)
                 running.wait(120)
             finally:
                 running.kill()
-        assert "constitution pinned" in seen[3]
-        assert "phase=intent setting=disk.need_free_mb" in seen[6]
-        assert "phase=done setting=disk.need_free_mb" in seen[7]
+        assert "constitution pinned" in seen[4]
+        assert "phase=intent setting=disk.need_free_mb" in seen[7]
+        assert "phase=done setting=disk.need_free_mb" in seen[8]
 
     def test_it_can_be_read_when_nothing_else_works(self, root: Path, say: Say) -> None:
         (root / "SOUL.md").unlink()

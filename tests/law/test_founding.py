@@ -27,7 +27,7 @@ def test_everything_is_made_and_closed_to_others(blank: Workspace, clock: Movabl
     assert made == [".keys/agent.key", *LONG_MEMORY, "metnos.toml"]
     for path in [blank.root, *blank.root.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
-    assert kinds(blank) == ["key installed", "workspace created", "constitution pinned"]
+    assert kinds(blank) == ["key installed", "workspace created", "own code pinned", "constitution pinned"]
 
 
 def test_again_changes_nothing(workspace: Workspace, clock: MovableClock) -> None:
@@ -49,7 +49,7 @@ def test_a_lost_key_is_made_anew_and_said(workspace: Workspace, clock: MovableCl
         app.App.open(workspace, clock)
     workspace.public_key.unlink()
     founding.found(workspace, Settings(), clock)
-    assert kinds(workspace)[-2:] == ["key installed", "constitution pinned"]
+    assert kinds(workspace)[-3:] == ["key installed", "own code pinned", "constitution pinned"]
     assert app.verify_audit(workspace).sound
 
 
@@ -78,7 +78,7 @@ def test_a_file_in_its_place_and_a_folder_that_cannot_be_made(tmp_path: Path, cl
 @pytest.mark.slow
 def test_many_at_once_found_one_workspace(blank: Workspace) -> None:
     at_once([lambda: founding.found(blank, Settings(), SystemClock())] * 6)
-    assert sorted(kinds(blank)) == ["constitution pinned", "key installed", "workspace created"]
+    assert sorted(kinds(blank)) == ["constitution pinned", "key installed", "own code pinned", "workspace created"]
     assert app.verify_audit(blank).sound
 
 
@@ -95,7 +95,7 @@ def test_killed_at_any_moment_it_can_be_finished(tmp_path: Path, repeat: Repeat)
         assert app.App.open(workspace).constitution.laws
         assert app.verify_audit(workspace).sound
         found = set(kinds(workspace)) - {"audit recovered"}
-        assert found == {"workspace created", "key installed", "constitution pinned"}
+        assert found == {"workspace created", "key installed", "own code pinned", "constitution pinned"}
 
 
 class TestPrivacy:

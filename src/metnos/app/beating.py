@@ -63,7 +63,7 @@ class Beating:
         if death is not None and death.ended is None:  # a process died while it was being retired
             self._retire(str(death.cause))
         retired.refuse_dead(self.app)
-        if self.app.halts.halted():
+        if self.app.halted():
             return []
         done = self.heart.beat(also=also, stop=stop)
         for each in done or ():

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from metnos.app import code_checks
 from metnos.app.house import App
 from metnos.app.whole import verify_audit
 from metnos.core.clock import Clock, SystemClock, from_text
@@ -28,7 +29,7 @@ _MB = 1 << 20
 _PROVED = 200  # mnests, the heaviest: enough to see that something is wrong, and no wait
 
 
-def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]:
+def examine(workspace: Workspace, clock: Clock | None = None, *, deep: bool = False) -> Iterator[Check]:
     """Every check of the doctor, one after the other, each as soon as it is done."""
     clock = clock or SystemClock()
     yield _check_python()
@@ -45,6 +46,8 @@ def examine(workspace: Workspace, clock: Clock | None = None) -> Iterator[Check]
     yield from _check_workspace(workspace, clock)
     yield _check_disk(workspace, settings)
     yield reach.check(settings.models.main, workspace.keys)
+    if deep:
+        yield from code_checks.check_deep(settings.sandbox.bwrap)
     yield telling
 
 
@@ -70,6 +73,7 @@ def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
         yield Check.red(name, error.what, error.fix)
         return
     with contextlib.closing(app):  # a daemon is examined more than once
+        yield code_checks.check_own(app.own)
         yield _check_constitution(app)
         yield _check_audit(app)
         yield _check_executors(app)

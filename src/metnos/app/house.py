@@ -26,8 +26,9 @@ from metnos.law.confirmation import Confirmations
 from metnos.law.constitution import Constitution, Standing
 from metnos.law.forbidden import Access, refuse_forbidden
 from metnos.law.grants import Grants
-from metnos.law.halt import Halts
+from metnos.law.halt import Halt, Halts
 from metnos.law.inbox import Inbox
+from metnos.law.own_pin import OwnPin
 from metnos.law.pairing import Pairing
 from metnos.law.permit import Mint
 from metnos.law.principal import Autonomy
@@ -72,18 +73,21 @@ class App:
     seat: founding.Seat
     constitution: Constitution
     standing: Standing
+    own: OwnPin
 
     @classmethod
     def open(cls, workspace: Workspace, clock: Clock | None = None) -> "App":
-        """Open a workspace that was founded. A constitution edited since the last start is recorded first."""
+        """Open a workspace that was founded. Changed code and a changed constitution are recorded first."""
         clock = clock or SystemClock()
         refuse_missing(workspace)
         loaded = load(workspace.settings)
         seat = founding.take_seat(workspace, loaded.settings, clock)
         founding.settle_halts(workspace, seat, clock)
+        own = OwnPin(seat.db, seat.audit, seat.signer, clock)
+        own.uphold()
         laws = constituting.read(workspace.soul)
         standing = constituting.uphold(laws, seat.db, seat.audit, seat.signer, clock)
-        return cls(workspace, loaded, clock, seat, laws, standing)
+        return cls(workspace, loaded, clock, seat, laws, standing, own)
 
     @property
     def settings(self) -> Settings:
@@ -111,6 +115,10 @@ class App:
     @cached_property
     def halts(self) -> Halts:
         return Halts(self.workspace, self.seat.db, self.audit, self.clock)
+
+    def halted(self) -> Halt | None:
+        """Why nothing may act: everything was halted, or the code that runs is not what the owner pinned."""
+        return self.halts.halted() or self.own.halt()
 
     @cached_property
     def pairing(self) -> Pairing:
@@ -144,7 +152,8 @@ class App:
         if not index.names(db):
             catalog.rebuild()  # the index was lost, or there never was one
             learning.offer_again(self)
-        return catalog, builtins.install(catalog)
+        # Changed code brings no executors in: it would sign what it has beside it.
+        return catalog, builtins.Report() if self.own.halt() else builtins.install(catalog)
 
     def _consent(self, digest: str) -> str:
         from metnos.synt.activation import consent  # only where something is born
@@ -158,7 +167,7 @@ class App:
 
         sandbox = self.settings.sandbox
         pool = Pool(sandbox.bwrap, warm=self.settings.executors.warm, timeout_s=sandbox.timeout_s)
-        watch(pool, self.halts)
+        watch(pool, self.halts, self.halted)
         return pool
 
     @cached_property
@@ -195,7 +204,7 @@ class App:
             autonomy=Autonomy(settings.policy.autonomy),
             approval_hours=settings.policy.approval_hours,
             quotas=quotas.used_up(self.catalog, settings.executors, self.clock),
-            halted=self.halts.halted,
+            halted=self.halted,
         )
         parts = Parts(
             workspace=self.workspace,

@@ -32,7 +32,7 @@ def build(app: App, log: Log = lambda _: None) -> Night:
             clock=app.clock,
             at=read_hour(app.settings.night.at),
             zone=None,
-            halted=app.halts.why,
+            halted=lambda: halt.why if (halt := app.halted()) else None,
             show=_show,
             log=log,
         )

@@ -110,7 +110,7 @@ def _watch(app: "App") -> Callable[[int], None]:
     def started(pid: int) -> None:
         since = process.start_time(pid)
         app.halts.running.add(pid, since)
-        if (halt := app.halts.halted()) is not None:  # a panic between the permit and here could not have known it
+        if (halt := app.halted()) is not None:  # a panic between the permit and here could not have known it
             raise SandboxError(halt.why, fix=halt.fix)
 
     return started
@@ -123,7 +123,7 @@ def look(app: "App", server: Server, seconds: float = LOOK_S, *, named: bool = F
     """
     if not named:
         refuse_unconfirmed(app, server)
-    if (halt := app.halts.halted()) is not None:
+    if (halt := app.halted()) is not None:
         raise UsageError(halt.why, fix=halt.fix)
     return asking.offers(dial(app, server), seconds)
 

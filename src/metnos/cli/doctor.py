@@ -1,28 +1,40 @@
 """``metnos doctor``: is everything well?"""
 
+import sys
 from dataclasses import asdict
 
 import click
 
-from metnos import app
+from metnos import __version__, app
 from metnos.cli import FAILED, FINE, Choice
-from metnos.cli.output import json_option, print_check, print_json
+from metnos.cli.output import counted, inert, json_option, print_check, print_json
+from metnos.core.errors import UsageError
 from metnos.core.records import Check, Level
 
 _WIDTH = 12
+_SHOWN = 40  # differences: nobody reads more before they type a word
 
 
 @click.command()
+@click.option("--deep", is_flag=True, help="Also compare compiled files, installed packages, Python and bubblewrap.")
+@click.option("--pin", is_flag=True, help="Accept the code of Metnos as it is now, with a word that you type.")
 @json_option
 @click.pass_obj
-def doctor(choice: Choice, as_json: bool) -> int:
+def doctor(choice: Choice, deep: bool, pin: bool, as_json: bool) -> int:
     """Check that everything Metnos needs is well, sandbox included.
 
     Green is fine, yellow works with a limit, red must be mended; below each that is not green stands what to type. The
     sandbox is proven by a program that really tries to get out. Exits with 1 if anything is red.
+
+    While the code of Metnos is not what this workspace has pinned, nothing acts. After an update, or after you changed
+    it yourself, --pin shows what differs and asks for a word, on a terminal only.
     """
+    if pin:
+        if deep or as_json:
+            raise UsageError("--pin goes with nothing else")
+        return _pin(choice)
     checks = []
-    for check in app.examine(choice.workspace()):
+    for check in app.examine(choice.workspace(), deep=deep):
         checks.append(check)
         if not as_json:
             print_check(check, _WIDTH)
@@ -43,3 +55,36 @@ def summary(checks: list[Check]) -> str:
     if yellows:
         return f"All is well; {yellows} of {len(checks)} checks could be better."
     return f"All is well: {len(checks)} checks."
+
+
+def _pin(choice: Choice) -> int:
+    """Show what differs, ask for the word, and pin."""
+    from metnos.law.own_code import PACKAGE  # only for a pin
+    from metnos.law.principal import at_terminal
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        what = "the code of Metnos is pinned by a person on a terminal"
+        raise UsageError(what, fix="Type there: metnos doctor --pin")
+    opened = app.App.open(choice.workspace())
+    try:
+        found = opened.own.look()
+        if found.pin is not None and not found.differences:
+            click.echo(f"The code of Metnos is what you pinned: {found.code.digest}")
+            return FINE
+        before = f"{found.pin.version}, pinned {found.pin.ts[:10]}" if found.pin else "never pinned here"
+        click.echo(f"Metnos {__version__} at {inert(str(PACKAGE))}; before: {before}")
+        lines = found.differences or found.unrecorded or tuple(found.code.files)
+        for line in lines[:_SHOWN]:
+            click.echo(f"  {inert(line)}")
+        if len(lines) > _SHOWN:
+            click.echo(f"  and {counted(len(lines) - _SHOWN, 'more file')}")
+        if found.unrecorded:
+            click.secho(f"{counted(len(found.unrecorded), 'file')} of it not as the package was installed!", fg="red")
+        click.echo("Whatever this code does, Metnos will do. Pin it only if you changed or updated it yourself.")
+        word = click.prompt(f"Type {found.word} to pin it")
+        pinned = opened.own.pin(word.strip(), at_terminal())
+        click.echo(f"Pinned: {pinned.digest}")
+        click.echo("A Metnos that is running must be started again: metnos serve --stop")
+    finally:
+        opened.close()
+    return FINE

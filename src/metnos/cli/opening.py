@@ -11,6 +11,8 @@ def open_app(choice: Choice) -> App:
     app = App.open(choice.workspace())
     if app.standing is Standing.MODIFIED:
         note(f'SOUL.md was edited since the last start; the audit now says "{MODIFIED}"')
+    if (stop := app.own.halt()) is not None:
+        note(f"nothing acts: {stop.why}. {stop.fix}")
     return app
 
 

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from metnos.core.clock import Clock
 from metnos.core.errors import DaemonError, SettingsError, UsageError
 from metnos.core.log import Log
 from metnos.core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from metnos.app import App
 
 
 @click.command()
@@ -37,7 +41,6 @@ def serve(choice: Choice, status: bool, stop: bool, as_json: bool) -> int:
 
 def _serve(choice: Choice) -> int:
     from metnos.api.daemon import Daemon, Household  # heavy, and --status does not need it
-    from metnos.app import App
     from metnos.app.house import refuse_missing
     from metnos.cli.faces import faces
     from metnos.core.clock import SystemClock
@@ -47,7 +50,7 @@ def _serve(choice: Choice) -> int:
     log = _logger(workspace, clock)
     daemon = Daemon(
         workspace,
-        lambda: Household(App.open(workspace, clock), log),
+        lambda: Household(_open(workspace, clock, log), log),
         clock,
         log,
         faces=lambda counter: faces(counter, workspace, clock, log),
@@ -56,6 +59,16 @@ def _serve(choice: Choice) -> int:
         signal.signal(number, lambda *_: daemon.stop())
     daemon.run()
     return FINE
+
+
+def _open(workspace: Workspace, clock: Clock, log: Log) -> "App":
+    """The workspace; the log says if nothing may act in it."""
+    from metnos.app import App
+
+    app = App.open(workspace, clock)
+    if (stop := app.own.halt()) is not None:
+        log(f"nothing acts: {stop.why}. {stop.fix}")
+    return app
 
 
 def _show_status(choice: Choice, as_json: bool) -> int:

@@ -43,7 +43,7 @@ from metnos.executors.verdict import Executor
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.capability import Capability
-from metnos.law.halt import Halts
+from metnos.law.halt import Halt, Halts
 from metnos.law.inbox import Item
 from metnos.law.need import Need
 from metnos.law.permit import Mint, Permit
@@ -357,13 +357,13 @@ class Runner:
             raise ExecutorFailed(what, kind="not_permitted") from error
 
 
-def watch(pool: Pool, halts: Halts) -> None:
-    """Let a panic in any process end every sandbox of this one, and start none while everything is halted."""
+def watch(pool: Pool, halts: Halts, halted: Callable[[], Halt | None]) -> None:
+    """Let a panic in any process end every sandbox of this one, and start none while nothing may act."""
 
     def started(pid: int) -> None:
         since = process.start_time(pid)
         halts.running.add(pid, since)
-        if (halt := halts.halted()) is not None:
+        if (halt := halted()) is not None:
             # A panic between the decision and here could not have known this one.
             process.end(pid, since)
             raise SandboxError(halt.why, fix=halt.fix)

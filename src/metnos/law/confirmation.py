@@ -23,7 +23,7 @@ FORGET_ALL = "DELETE FROM confirmed_servers"
 
 MIGRATIONS = (
     Migration(
-        "0008_confirmed_servers",
+        "0009_confirmed_servers",
         (
             """CREATE TABLE confirmed_servers (
                 name TEXT PRIMARY KEY,

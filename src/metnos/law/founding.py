@@ -24,6 +24,7 @@ from metnos.law.audit import Audit
 from metnos.law.audit_line import KEY_INSTALLED, Entry
 from metnos.law.halt import READY_COUNT, Halts
 from metnos.law.halt_file import MAY_ACT, HaltFile
+from metnos.law.own_pin import OwnPin
 from metnos.law.steady_clock import SteadyClock
 from metnos.store.db import Database
 
@@ -49,6 +50,7 @@ def found(workspace: Workspace, settings: Settings, clock: Clock) -> list[str]:
             HaltFile(workspace.halt_file).create(MAY_ACT)
             seat.audit.append(Entry(CREATED, counts={"files": len(made), READY_COUNT: 1}))
     settle_halts(workspace, seat, clock)
+    OwnPin(seat.db, seat.audit, seat.signer, clock).uphold()
     constitution.uphold(constitution.read(workspace.soul), seat.db, seat.audit, seat.signer, clock)
     return made
 

@@ -67,10 +67,11 @@ _LATEST = "SELECT id, ts, reason, for_good FROM halts WHERE lifted IS NULL ORDER
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """Why nothing may act, and what the owner can do about it."""
+    """Why nothing may act, what the owner can do about it, and the rule that says so."""
 
     why: str
     fix: str
+    rule: str = "panic"
 
 
 class Halts:

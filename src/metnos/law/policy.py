@@ -230,7 +230,7 @@ class Policy:
         halt = self.halted()
         if halt is None:
             return _pass(so_far, "panic", "nothing is halted")
-        return Decision(Verdict.REFUSE, "panic", halt.why, halt.fix)
+        return Decision(Verdict.REFUSE, halt.rule, halt.why, halt.fix)
 
     def _constitution_holds(self, _: Ask, so_far: Decision) -> Decision:
         why = self.constitution_check()

@@ -1,6 +1,6 @@
 """The whole schema of law.db, in the order in which it grew. New steps go to the end; see `metnos.store.migrations`."""
 
-from metnos.law import confirmation, constitution, grants, halt, inbox, pairing
+from metnos.law import confirmation, constitution, grants, halt, inbox, own_pin, pairing
 
 MIGRATIONS = (
     *constitution.MIGRATIONS,
@@ -11,4 +11,5 @@ MIGRATIONS = (
     halt.FOR_GOOD,
     halt.RUNNING_LISTED,
     *confirmation.MIGRATIONS,
+    *own_pin.MIGRATIONS,
 )

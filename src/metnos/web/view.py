@@ -26,7 +26,9 @@ FRAME = (  # the way through the house: (heading, ((path, name, icon), …), …
     ("Does", (("/executors", "Executors", "tool"), ("/night", "Night", "night"))),
     ("Keeps", (("/audit", "Audit", "audit"), ("/settings", "Settings", "settings"), ("/doctor", "Doctor", "doctor"))),
 )  # fmt: skip
-_UNKNOWN: dict[str, Any] = {"waiting": 0, "unseen": 0, "halted": None, "may_decide": True, "model": None}
+_UNKNOWN: dict[str, Any] = {
+    "waiting": 0, "unseen": 0, "halted": None, "stopped": None, "may_decide": True, "model": None,
+}  # fmt: skip
 
 
 class View:

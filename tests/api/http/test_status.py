@@ -21,6 +21,7 @@ def test_it_says_how_it_stands_to_everybody_who_may_look(page: Client) -> None:
         "may_decide": True,
         "autonomy": "supervised",
         "halted": None,
+        "stopped": None,
         "waiting": 0,
         "unseen": 0,
         "turns_running": 0,

@@ -45,6 +45,7 @@ class Status(BaseModel):
     may_decide: bool = Field(description="Whether whoever asks may answer questions and change things.")
     autonomy: str = Field(description="The owner's own setting; the lower of both holds.")
     halted: str | None = Field(description="Why nothing runs, after a panic.")
+    stopped: str | None = Field(description="Why nothing runs though nothing was halted, and what to type.")
     waiting: int = Field(description="Questions in the inbox.")
     unseen: int = Field(description="Notices that nobody has seen.")
     turns_running: int
@@ -60,6 +61,7 @@ def status(house: House, who: Who) -> Status:
         may_decide=who.may_answer,
         autonomy=house.settings.policy.autonomy,
         halted=house.halts.why(),
+        stopped=f"{stop.why}. {stop.fix}" if (stop := house.own.halt()) else None,
         waiting=len(house.inbox.waiting()),
         unseen=len(Notices(house.night_db, house.clock).unseen()),
         turns_running=history.running(house.medium.db),
