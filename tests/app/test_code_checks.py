@@ -6,10 +6,8 @@ import pytest
 from law.packages import make_package, plant, write_record
 from metnos import app
 from metnos.app import code_checks
-from metnos.core.clock import MovableClock
-from metnos.core.records import Level
+from metnos.core.records import Check, Level
 from metnos.core.workspace import Workspace
-from metnos.law import own_pin
 from metnos.law.own_pin import OwnPin
 from metnos.law.principal import at_terminal
 
@@ -105,14 +103,16 @@ def test_bubblewrap_that_others_could_change(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_doctor_goes_deep_only_if_asked(
-    workspace: Workspace, clock: MovableClock, monkeypatch: pytest.MonkeyPatch, package: Path
-) -> None:
-    deep = {"bytecode", "packages", "library", "bubblewrap"}
-    assert not deep & {check.name for check in app.examine(workspace, clock)}
+def test_all_of_metnos_itself(monkeypatch: pytest.MonkeyPatch, package: Path) -> None:
     monkeypatch.setattr(code_checks, "_folders", lambda: [str(package.parent)])
-    found = {check.name: check for check in app.examine(workspace, clock, deep=True)}
-    assert deep <= found.keys()
-    assert found["bytecode"].level is Level.GREEN
-    assert found["code"].level is Level.GREEN
-    assert own_pin.PINNED in [line.kind for line in app.App.open(workspace, clock).audit.newest()]
+    write_record(package)
+    found = {check.name: check.level for check in code_checks.check_deep("")}
+    assert list(found) == ["bytecode", "packages", "library", "bubblewrap"]
+    assert (found["bytecode"], found["packages"], found["bubblewrap"]) == (Level.GREEN,) * 3
+
+
+@pytest.mark.slow
+def test_the_doctor_goes_deep_only_if_asked(blank: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_checks, "check_deep", lambda _: iter([Check.green("deep", "it is")]))
+    assert "deep" in [check.name for check in app.examine(blank, deep=True)]
+    assert "deep" not in [check.name for check in app.examine(blank)]

@@ -111,6 +111,7 @@ def test_real_steps_that_were_released_never_change() -> None:
         ("law.db", "0006_makers_of_codes"): "c4ff3dfcd67e28be9676acffd7646948628aa65d2a38635d251ed1b2dbe6bf1d",
         ("law.db", "0007_halts_for_good"): "3292a8a29b42f7ec3d5f82571d6ce11884de1e68e309ec8f9efd1baf40abe8e8",
         ("law.db", "0008_running_in_a_file"): "e07ca9cb3d36e67da24e54b86d5a614576264c68a403831eb5aa70a5e7e7881d",
+        ("law.db", "0009_own_code"): "0e290195cd32db2e7305d1ef574f836594ff2837c315545d55e7f542d4077e64",
         ("medium.db", "0001_turns"): "0f76730081deffa5bdeb059d1a918659898532802f03714306d23e594ce0cc34",
         ("mnest.sqlite", "0001_executors"): "dc9c262d74a6e7bc15f5d22c5755a376858b3a530c944a848e72ad93bf83eb22",
         ("mnest.sqlite", "0002_mnests"): "2274dd23d242a7c309a9271b0a8207a26ed07676f925e4a01c58ff4b2d4b02c2",

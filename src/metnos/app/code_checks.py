@@ -57,9 +57,9 @@ def check_packages(folders: list[Path]) -> Check:
         records = {info.name: own_record.read_distribution(info) for info in sorted(folder.glob("*.dist-info"))}
         count += len(records)
         wrong += [f"{info} has no RECORD" for info, record in records.items() if record is None]
-        found = [record for record in records.values() if record is not None]
-        wrong += own_record.check_distributions(found, folder)
-        listed = frozenset().union(*(record.files for record in found))
+        read = [record for record in records.values() if record is not None]
+        wrong += own_record.check_distributions(read, folder)
+        listed = frozenset().union(*(record.files for record in read))
         unlisted += [str(folder / each) for each in own_record.find_unlisted(folder, listed)]
     if wrong:
         return Check.red(name, f"not as installed: {own_code.name_first(tuple(wrong), _NAMED)}", _INSTALL)
