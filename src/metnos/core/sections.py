@@ -43,7 +43,9 @@ class DiskSettings(Section):
 
 
 class SandboxSettings(Section):
-    bwrap: str = Field("", description="The bubblewrap program to use, which must be the system's own. Empty: the usual one.")
+    bwrap: str = Field(
+        "", description="The bubblewrap program to use, which must be the system's own. Empty: the usual one."
+    )
     timeout_s: Annotated[float, Field(gt=0, le=600)] = Field(
         20.0, description="How long the sandbox probe may take before it counts as failed, in seconds."
     )

@@ -340,9 +340,7 @@ def _origin(ask: Ask, so_far: Decision) -> Decision:
     """What content from outside may have suggested is for the owner to decide."""
     if not ask.tainted or so_far.verdict is not Verdict.ALLOW:
         return so_far
-    return Decision(
-        Verdict.ASK, "origin", "it touches what you did not name, or was planned after content was read"
-    )
+    return Decision(Verdict.ASK, "origin", "it touches what you did not name, or was planned after content was read")
 
 
 def _pass(so_far: Decision, rule: str, reason: str) -> Decision:
