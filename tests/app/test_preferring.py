@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.remembered import PROGRAM, done, known, quiet
+from app.remembered import PROGRAM, known, quiet
 from app.turned import close
 from grimoire.traces import step
 from metnos.app import App, learning, remembering
@@ -14,6 +14,7 @@ from metnos.core.clock import MovableClock
 from metnos.grimoire.fact import Kind
 from metnos.grimoire.trace import Trace
 from metnos.law.principal import Principal
+from metnos.turn.events import Answer
 from turn.fasting import empty
 from turn.scripted import steps
 from turn.turning import OWNER, follow, take
@@ -32,7 +33,8 @@ class TestChoosing:
         opened, _ = quiet(app, call, call, call)
         turns = []
         for _ in range(3):
-            trace = done(opened, self.PAPERS)
+            trace = take(opened, self.PAPERS, (Answer.YES,)).trace  # asked, because the words name no folder
+            assert trace is not None
             assert (trace.state, trace.path) == ("done", "model")
             turns.append(trace.id)
             clock.move(timedelta(days=1))

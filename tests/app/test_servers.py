@@ -79,7 +79,7 @@ def test_what_was_declared_is_what_the_policy_decides_about(equipped: App) -> No
     needs = {need.words for need in equipped.runner.needs(Call(name, {"words": "a"}, OWNER, Path.home()))}
     assert needs == {
         "ask the tool search_notes of the MCP server notes, outside the sandbox",
-        "GET to example.org, outside the home",
+        "GET to example.org, outside the home, which can tell it what was read",
         f"read {Path.home() / 'notes'}",
     }
 

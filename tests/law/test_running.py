@@ -29,12 +29,12 @@ def test_what_runs_is_known_to_every_process(listed: RunningList) -> None:
 
 def test_processes_that_list_themselves_at_once_are_all_on_it(listed: RunningList) -> None:
     at_once([partial(_add_many, listed, number) for number in range(6)])
-    assert [each.pid for each in listed.all()] == list(range(10_000_000, 10_000_300))
+    assert [each.pid for each in listed.all()] == list(range(10_000_000, 10_000_120))
 
 
 def _add_many(listed: RunningList, number: int) -> None:
-    for each in range(50):
-        listed.add(10_000_000 + number * 50 + each, "1")
+    for each in range(20):  # few enough that none, being gone, has to make room
+        listed.add(10_000_000 + number * 20 + each, "1")
 
 
 def test_its_room_is_allocated_beforehand_and_used_again(listed: RunningList, tmp_path: Path) -> None:
@@ -52,7 +52,8 @@ def test_living_ones_are_never_dropped_for_want_of_room(listed: RunningList, tmp
         listed.add(pid, "1")
     for number in range(300):
         listed.add(10_000_000 + number, "1")
-    assert set(alive) <= {each.pid for each in listed.all()}
+    found = {each.pid for each in listed.all()}
+    assert {pid for pid in alive if Path(f"/proc/{pid}").exists()} <= found
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 4096, b"1 2\n" * 100, b"\xff" * 33])

@@ -159,24 +159,24 @@ PIPELINES = (
                          ("read_files", {"paths": ["{{step1.entries[0].path}}"]})]),
         ("docs",), ("letters",))),
     Pipeline("filter and sort", ("path", "conditions", "by"), _two(
-        lambda name, city, by: (f"of {name}, those from {city} by {by}",
+        lambda name, city, by: (f"of ~/tables/{name}.csv, those from {city} by {by}",
                                 [table(name),
                                  ("filter_tables", {"entries": ROWS, "conditions": [
                                      {"column": "city", "is": "equals", "value": city}]}),
                                  ("sort_tables", {"entries": "{{step2.entries}}", "by": [{"column": by}]})]),
         ("people", "Rome", "name"), ("staff", "Oslo", "age"))),
     Pipeline("group", ("path", "by"), _two(
-        lambda name, by: (f"how many of {name} in each {by}",
+        lambda name, by: (f"how many of ~/tables/{name}.csv in each {by}",
                           [table(name), ("group_tables", {"entries": ROWS, "by": [by]})]),
         ("people", "city"), ("staff", "city"), ("people", "age"))),
     Pipeline("sort and write", ("path", "write_path", "by"), _two(
-        lambda name, to: (f"sort {name} by age into ~/{to}.csv",
+        lambda name, to: (f"sort ~/tables/{name}.csv by age into ~/{to}.csv",
                           [table(name),
                            ("sort_tables", {"entries": ROWS, "by": [{"column": "age", "descending": True}]}),
                            ("write_tables", {"entries": "{{step2.entries}}", "path": f"~/{to}.csv"})]),
         ("people", "sorted"), ("staff", "ordered"))),
     Pipeline("join", ("path", "read_path", "on"), _two(
-        lambda one, two: (f"join {one} with {two} by city",
+        lambda one, two: (f"join ~/tables/{one}.csv with ~/tables/{two}.csv by city",
                           [table(one), table(two),
                            ("join_tables", {"entries": ROWS, "right": "{{step2.entries}}",
                                             "on": [{"column": "city"}]})]),
@@ -231,7 +231,7 @@ PIPELINES = (
                                  "Ci sono {{step1.count}} file, il primo è {{step1.entries[0].name}}."})]),
         ("docs", "conto"), ("scarti", "numero"))),
     Pipeline("convert a column", ("path", "to", "from"), _two(
-        lambda name, unit: (f"the km of {name} in {unit}",
+        lambda name, unit: (f"the km of ~/tables/{name}.csv in {unit}",
                             [table(name),
                              ("convert_units", {"values": "{{step1.entries.km}}", "from": "km", "to": unit})]),
         ("runs", "mi"), ("walks", "m"))),
