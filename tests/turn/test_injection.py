@@ -86,6 +86,7 @@ def house(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Ite
     copy_folder(_template.root, root / "workspace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
+        patch.setenv("XDG_STATE_HOME", str(root / "state"))  # what Metnos keeps beside a workspace is none of the home
         patch.setattr(planning, "_SHORTLIST", EVERY_TOOL)
         opened = App.open(Workspace(root / "workspace"), MovableClock(START))
         opened.set_setting("policy.autonomy", "full")
