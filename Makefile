@@ -5,15 +5,16 @@ UPGRADE ?= --upgrade
 ARGS  ?=
 NAME  ?=
 DATA  ?=
+KEY   ?=
 
 # Where no bytecode is kept, each of the hundreds of commands that the tests start compiles all of Metnos again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check cover soak lint bench lock docs clean
+.PHONY: help run test check cover soak lint bench lock docs release advisories clean
 
 help: ## list these targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: ## install what is needed, start Metnos and print the link to its page; ARGS="doctor" runs a command instead
 	@sh tools/setup.sh run
@@ -53,6 +54,14 @@ lock: ## resolve the dependencies again; the locks name no host
 	  pyproject.toml --group build -o lock/run.txt
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) -q \
 	  pyproject.toml --group build --group dev --extra defi --extra lab --extra local --extra onnx --extra lance --extra otel -o lock/dev.txt
+
+release: ## build this commit twice, compare, list its parts, sign: KEY=file of the release key
+	@sh tools/setup.sh dev
+	@$(BIN)/python tools/release.py build $(if $(KEY),--key "$(KEY)",--unsigned) $(ARGS)
+
+advisories: ## compare the locks with known faults in OSV format: DATA=file, folder or zip; asks nobody
+	@sh tools/setup.sh dev
+	@$(BIN)/python tools/advisories.py "$(or $(DATA),$(error name the data: make advisories DATA=folder))"
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) $(VENV).lock .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist

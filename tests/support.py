@@ -111,7 +111,9 @@ def agreed(_arrival: object) -> bool:
 
 
 def tool(name: str) -> ModuleType:
-    """A script of tools/ as a module."""
+    """A script of tools/ as a module. What scripts share they import from beside them."""
+    if str(ROOT / "tools") not in sys.path:
+        sys.path.append(str(ROOT / "tools"))  # behind all else: some have names that tests have, too
     spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
