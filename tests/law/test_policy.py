@@ -298,6 +298,7 @@ class TestNever:
             {"needs": (Need("fs.delete", "/x"),)},  # type: ignore[arg-type]
             {"needs": (Need(Capability.FS_READ, ""),)},
             {"needs": (Need(Capability.NET_HTTP, "x.org", "GET", outside=None),)},  # type: ignore[arg-type]
+            {"needs": (Need(Capability.NET_HTTP, "x.org", "GET", carries=None),)},  # type: ignore[arg-type]
             {"irreversible": None},
         ],
         ids=str,

@@ -1,6 +1,7 @@
 """Attacks on the owner's yes: an approval for one thing that does another, a grant wider than its words, a level that
 is borrowed. Real executors, real sandbox, real stores; the model, where there is one, plans what hurts most."""
 
+import socket
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.errors import InboxError
+from metnos.executors.run import Call
 from metnos.law.capability import Capability
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.turn import planning
+from metnos.turn.act import act
 from metnos.turn.events import Answer, Wanted
 from metnos.turn.loop import Turn
 from turn.benching import llm_home
@@ -247,6 +250,21 @@ def test_always_is_for_what_was_shown_and_not_for_what_is_there_when_it_is_said(
     assert [(grant.capability, grant.target) for grant in equipped.grants.active()] == [
         (Capability.FS_WRITE, f"{home}/new.txt")
     ]
+
+
+@pytest.mark.parametrize("carries", [True, False])
+def test_always_is_for_sending_only_where_that_was_asked(
+    equipped: App, home: Path, monkeypatch: pytest.MonkeyPatch, carries: bool
+) -> None:
+    """To fetch a page with what was read in its address is to send it."""
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [])
+    call = Call("get_pages", {"urls": ["http://a.example/x"]}, OWNER, home, carries=carries)
+    acting = act(equipped.door, call, 1, 1, dry_run=False)
+    wanted = next(each for each in acting if isinstance(each, Wanted))
+    assert wanted.always.endswith(f"{'send to' if carries else 'fetch from'} a.example")
+    with pytest.raises(StopIteration):
+        acting.send(Answer.ALWAYS)
+    assert {(grant.target, grant.sending) for grant in equipped.grants.active()} == {("a.example", carries)}
 
 
 def test_always_never_opens_the_home_by_another_name(

@@ -296,7 +296,8 @@ def _well_formed(ask: Ask, so_far: Decision) -> Decision:
         type(ask.needs) is tuple,
         all(type(need) is Need for need in ask.needs),
         all(type(need.capability) is Capability for need in ask.needs),
-        all(type(need.outside) is bool and type(need.carries) is bool for need in ask.needs),
+        all(type(need.outside) is bool for need in ask.needs),
+        all(type(need.carries) is bool for need in ask.needs),
         all(need.target for need in ask.needs),
     ]
     if all(sound):

@@ -7,7 +7,8 @@ Rules: our own account comes in, and those that the owner named; root does not, 
 on what others send. A connection from this machine whose account cannot be found is refused. A socket that its process
 has closed is nobody's: the kernel may call it root's, or not say whose it was. What comes from another machine, or from
 a network of its own (a container), has no account here: there the way is encrypted, and the secret decides. Does not
-guarantee anything against a program of an account that may come in and passes on what others send.
+guarantee anything against a program of an account that may come in and passes on what others send, nor where Metnos
+runs in a user namespace as the account that stands for all unknown ones there.
 """
 
 import ipaddress
