@@ -1,13 +1,14 @@
 """Lines of a log: one each, bounded, and readable by programs."""
 
 import json
+import logging
 from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.core.clock import MovableClock
-from metnos.core.log import Log, as_json, as_text
+from metnos.core.log import Bounded, Log, as_json, as_text, hear_libraries
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 FIELDS = st.dictionaries(
@@ -54,3 +55,35 @@ def test_a_log_that_cannot_be_written_ends_nothing() -> None:
         raise OSError("no space left")
 
     Log(full)("still here")
+
+
+class TestWhatStrangersCause:
+    def test_so_many_lines_a_minute_and_then_how_many_were_left_out(self) -> None:
+        lines: list[str] = []
+        now = [0.0]
+        log = Bounded(lines.append, most=3, now=lambda: now[0])
+        for number in range(10):
+            log(f"line {number}")
+        assert lines == ["line 0", "line 1", "line 2"]
+        now[0] = 60.0
+        log("line 10")
+        assert lines[3:] == ["7 more lines of this kind were left out", "line 10"]
+        now[0] = 600.0
+        log("line 11")
+        assert lines[5:] == ["line 11"]
+
+    def test_what_a_library_says_is_one_line_without_its_traceback(self) -> None:
+        lines: list[str] = []
+        hear_libraries(["some.library"], Bounded(Log(lines.append)))
+        said = logging.getLogger("some.library.part")
+        said.warning("sent %s", "\x1b[2J\nsecond line " + "x" * 9000)
+        said.warning("%d", "no number")
+        said.info("nothing to see")
+        try:
+            raise ValueError("the content of somebody's file")
+        except ValueError:
+            said.exception("it failed")
+        assert len(lines) == 3
+        assert "\x1b" not in lines[0]
+        assert max(map(len, lines)) < 600
+        assert lines[2].endswith("some.library.part: it failed (ValueError)")

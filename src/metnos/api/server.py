@@ -16,6 +16,7 @@ from metnos.api import wire
 from metnos.api.line import Gone, Line, peer_uid
 from metnos.api.serving import Counter, serve
 from metnos.core.errors import DaemonError
+from metnos.core.log import Bounded
 
 MOST_CLIENTS = 64
 _LOOK_S = 5.0  # how often the door looks whether the workspace is still there
@@ -27,6 +28,7 @@ class Server:
     def __init__(self, door: socket.socket, counter: Counter, still_ours: Callable[[], bool]) -> None:
         self._door = door
         self._counter = counter
+        self._of_strangers = Bounded(counter.log)
         self._still_ours = still_ours
         self._lock = threading.Lock()
         self._threads: set[threading.Thread] = set()
@@ -77,12 +79,12 @@ class Server:
         except (BlockingIOError, ConnectionAbortedError):
             return  # gone again before we came to the door
         except OSError as error:  # no descriptor is free: whoever knocks waits until one is
-            self._counter.log(f"nobody can come in: {error.strerror}")
+            self._of_strangers(f"nobody can come in: {error.strerror}")
             time.sleep(0.1)
             return
         refusal = self._refusal(connection)
         if refusal is not None:
-            self._counter.log(f"a client was refused: {refusal.what}")
+            self._of_strangers(f"a client was refused: {refusal.what}")
             with connection, contextlib.suppress(Gone):
                 Line.of_client(connection).send(wire.from_error(refusal))
             return

@@ -11,6 +11,7 @@ import pytest
 from metnos.api.http import exchange, patience
 from metnos.api.http.face import HttpFace
 from metnos.api.http.guard import LIMITS, Guard
+from metnos.core import log
 from metnos.core.sections_outward import WebSettings
 
 FILL = b"a" * 4096
@@ -199,3 +200,23 @@ def test_a_stream_that_was_cut_tells_its_application_that_the_client_has_gone() 
     assert told == ["http.disconnect"] * 2
     assert [each.get("body") for each in sent] == [None, b""]
     assert not sent[-1]["more_body"]
+
+
+def test_what_is_no_request_fills_no_log_and_reaches_no_terminal(
+    opened: Any, lines: list[socket.socket], capfd: pytest.CaptureFixture[str]
+) -> None:
+    logged: list[str] = []
+    face = HttpFace(WebSettings(port=0), logged.append)
+    face.listen()
+    face.start(swallows)
+    try:
+        for number in range(60):
+            line = dialled(face, lines, b"\x1b[2J evil \x07 %d\r\n\r\n" % number)
+            while line.recv(4096):
+                pass
+    finally:
+        assert face.stop()
+    assert 0 < len(logged) <= log.MOST_A_MINUTE
+    assert not any("evil" in each for each in logged)
+    seen = capfd.readouterr()
+    assert seen.out + seen.err == ""

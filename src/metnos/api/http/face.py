@@ -19,6 +19,7 @@ from metnos.api.http.guard_rules import Place, has_port
 from metnos.api.http.peer import Peers
 from metnos.api.http.port import bind
 from metnos.core.errors import DaemonError, SettingsError
+from metnos.core.log import Bounded, hear_libraries
 from metnos.core.sections_outward import WebSettings
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class HttpFace:
         from metnos.api.http.patience import options
 
         door = self._door or self.listen()
+        hear_libraries(("uvicorn", "asyncio"), Bounded(self._log))  # they say what strangers sent
         config = uvicorn.Config(
             app,
             **options(Peers(self._settings.accounts, self._log).knows),

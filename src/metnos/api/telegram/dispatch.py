@@ -15,6 +15,7 @@ from metnos.api.telegram.rules import Limiter, command
 from metnos.app import App
 from metnos.core.clock import Clock
 from metnos.core.errors import LawError, UsageError
+from metnos.core.log import Bounded
 from metnos.law.principal import Channel, Principal
 
 _HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -32,11 +33,12 @@ class Dispatch:
         self._limits = Limiter()
         self._post = hands.desk.post
         self._log = hands.counter.log
+        self._of_strangers = Bounded(hands.counter.log)
 
     def take(self, app: App, heard: Heard, bot: str) -> None:
         """Do what an update wants, or begin it."""
         if heard.kind in (Kind.ELSEWHERE, Kind.OTHER):
-            self._log(f"telegram: ignored what came: {heard.kind}")
+            self._of_strangers(f"telegram: ignored what came: {heard.kind}")
             return
         device = app.pairing.device(Channel.TELEGRAM, heard.sender)
         if heard.kind is Kind.PRESS:
@@ -55,7 +57,7 @@ class Dispatch:
     def _hint(self, heard: Heard) -> None:
         numbers = self._hands.desk.numbers
         if self._may(f"hint {heard.sender}", numbers.hints, f"hint {_EVERYBODY}", numbers.all_hints):
-            self._log("telegram: a stranger wrote")
+            self._of_strangers("telegram: a stranger wrote")
             self._post.tell(heard.chat, words.STRANGER)
 
     def _pair(self, app: App, heard: Heard, code: str, *, known: bool) -> None:
@@ -65,7 +67,7 @@ class Dispatch:
         try:
             device, _ = app.pairing.redeem(code, Channel.TELEGRAM, heard.sender)
         except (LawError, UsageError) as error:
-            self._log("telegram: a code was refused")
+            self._of_strangers("telegram: a code was refused")
             self._post.tell(heard.chat, f"Not paired: {error.what}.")
             return
         self._log(f"telegram: device {device.id} paired, {device.level}")
