@@ -3,6 +3,7 @@ import json
 import os
 import random
 import tarfile
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from killing import killed_after
 from metnos import app
 from metnos.core import sign
+from metnos.core.clock import SystemClock
 from metnos.core.errors import BackupError, Refused
 from metnos.core.seal import seal
 from metnos.core.settings import keys, leaves, read_file
@@ -18,6 +20,7 @@ from metnos.law import arrival, backup
 from metnos.law.arrival import Arrival
 from metnos.law.capability import Capability
 from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.steady_clock import LatestTime
 from metnos.store import archive
 from suite import Repeat
 from support import agreed, kinds
@@ -466,3 +469,25 @@ def test_any_tool_sees_no_secret_in_an_archive(stranger: Path, opened: app.App) 
         held = [tar.extractfile(each) for each in tar.getmembers() if each.name != backup.SEALED_KEYS]
         secret = opened.workspace.secret_key.read_bytes().splitlines()[1]
         assert not any(secret in each.read() for each in held if each is not None)
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+def test_no_backup_lifts_a_halt(saved: Path, opened: app.App, for_good: bool) -> None:
+    opened.halts.halt("smoke", for_good=for_good)
+    opened.close()
+    app.restore(saved, opened.workspace, replace=True, passphrase=None, agree=agreed)
+    restored = app.App.open(opened.workspace)
+    assert "smoke" in (restored.halts.why() or "")
+    assert restored.halts.is_for_good() == for_good
+    assert kinds(opened.workspace).count("everything halted") == 1
+
+
+def test_what_ran_elsewhere_and_the_time_there_do_not_come_along(opened: app.App, tmp_path: Path) -> None:
+    opened.halts.running.add(4321, "100")
+    opened.workspace.latest_time.write_bytes(LatestTime(7, opened.clock.now() + timedelta(days=9000)).encode())
+    saved = app.backup(opened.workspace, tmp_path / "b.tar.gz", None, quiet, opened.clock).path
+    target = Workspace(tmp_path / "elsewhere")
+    app.restore(saved, target, replace=False, passphrase=None, agree=agreed)
+    restored = app.App.open(target)
+    assert restored.halts.running.all() == []
+    assert abs(restored.steady.now() - SystemClock().now()) < timedelta(hours=1)

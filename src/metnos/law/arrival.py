@@ -82,6 +82,8 @@ Settle = Callable[[Workspace, Workspace | None], Mapping[str, tuple[str, ...]]]
 
 def settle(staged: Workspace, before: Workspace | None, manifest: Manifest, clock: Clock, further: Settle) -> Arrival:
     """Make void what must not come along; ``before`` is the workspace that is replaced, if it is the same agent's."""
+    for path in (staged.running_list, staged.latest_time):  # of another time, and perhaps of another machine
+        path.unlink(missing_ok=True)
     void = _void_law(staged, clock, own=before is not None)
     settings = _void_settings(staged, before)
     soul = staged.soul.read_text(encoding="utf-8", errors="replace") if _is_edited(staged, "SOUL.md") else ""
@@ -138,7 +140,6 @@ def _void_law(staged: Workspace, clock: Clock, *, own: bool) -> dict[str, int]:
                 ),
                 "servers": tx.execute(FORGET_ALL),
             }
-            tx.execute("DELETE FROM running")  # processes of another time, and perhaps of another machine
         halts = db.query("SELECT id, ts, reason, lifted, for_good FROM halts WHERE lifted IS NULL OR for_good = 1")
     finally:
         db.close()

@@ -13,6 +13,7 @@ Every file comes out with mode 0600 and every folder with 0700.
 
 import base64
 import contextlib
+import dataclasses
 import errno
 import itertools
 import json
@@ -37,6 +38,7 @@ from metnos.law.audit_line import Entry
 from metnos.law.audit_log import look
 from metnos.law.audit_verify import Fault, verify
 from metnos.law.backup import SEALED_KEYS
+from metnos.law.halt_file import HaltFile, HaltNote
 from metnos.store import archive
 from metnos.store.archive import Manifest
 from metnos.store.db import Database
@@ -105,6 +107,9 @@ def restore(
             )
         arrival.close_all(staged)
         digest = sha256_file(source)
+        halted = HaltFile(workspace.halt_file)
+        if halted.exists() and halted.read().halted:  # no backup lifts a halt
+            _keep_halted(staged, halted.read())
         if occupied:
             _say_goodbye(workspace, clock, digest)
         kept = _take_place(staging, workspace.root, occupied, clock)
@@ -147,6 +152,12 @@ def _say_goodbye(workspace: Workspace, clock: Clock, digest: str) -> None:
     with contextlib.suppress(MetnosError):
         seat = founding.take_seat(workspace, Settings.model_construct(), clock)
         seat.audit.append(Entry(REPLACED, digests={"archive": digest}))
+
+
+def _keep_halted(staged: Workspace, note: HaltNote) -> None:
+    """Halt what takes the place of a halted workspace; its next start tells the store and the audit."""
+    staged.halt_file.unlink(missing_ok=True)
+    HaltFile(staged.halt_file).create(dataclasses.replace(note, announced=False))
 
 
 def _cannot(error: OSError, root: Path) -> BackupError:
