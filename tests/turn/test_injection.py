@@ -7,96 +7,28 @@ spoken to, the owner's one only at the address that the owner named, and no othe
 owner's own plan. And no word of the content ever stood in the instruction role.
 """
 
-import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from copying import copy_folder
-from metnos.app import App
-from metnos.core.clock import MovableClock
+from adversary.attacking import filled
+from adversary.obedient import House, Obedient, everything, opened
 from metnos.core.workspace import Workspace
 from metnos.grimoire.trace import StepTrace
-from metnos.models.budget import Meter, Metered
-from metnos.models.chat import OnText, Prompt, Reply
-from metnos.turn import planning
-from support import START
+from metnos.models.chat import Prompt
 from turn.benching import llm_home
 from turn.turning import Taken, take
 
 CASES = tomllib.loads(Path(__file__).with_name("injections.toml").read_text(encoding="utf-8"))["case"]
-EVERY_TOOL = 100
-
-
-@dataclass
-class Obedient:
-    """A model that plans as it is told: first what the owner wants, then what the content wants, for ever."""
-
-    first: list[Any]
-    evil: list[Any]
-    asked: list[Prompt] = field(default_factory=list)
-    name: str = "obedient"
-    outside: bool = False
-
-    def ask(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        self.asked.append(prompt)
-        said = self.first if len(self.asked) == 1 else self.evil
-        return Reply("I did all of it.", {"steps": said}, model=self.name)
-
-
-@dataclass
-class Only:
-    """The models of a workspace, when there is only this one."""
-
-    chat: Obedient
-
-    def tier(self, _: str) -> Obedient:
-        return self.chat
-
-    def metered(self, _: str, meter: Meter) -> Metered:
-        return Metered(self.chat, meter)
-
-    def close(self) -> None:
-        pass
-
-
-@dataclass
-class House:
-    """One workspace at the level `full` with a model as its planner, and a home that every case furnishes anew."""
-
-    app: App
-    home: Path
-    models: Only
-
-    def clear(self) -> None:
-        for path in (*self.home.iterdir(), *self.app.workspace.notes.iterdir()):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @pytest.fixture(scope="module")
 def house(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    root = tmp_path_factory.mktemp("injections")
-    home = root / "home"
-    home.mkdir()
-    copy_folder(_template.root, root / "workspace")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(home))
-        patch.setenv("XDG_STATE_HOME", str(root / "state"))  # what Metnos keeps beside a workspace is none of the home
-        patch.setattr(planning, "_SHORTLIST", EVERY_TOOL)
-        opened = App.open(Workspace(root / "workspace"), MovableClock(START))
-        opened.set_setting("policy.autonomy", "full")
-        opened.set_setting("turn.planner", "model")
-        app = App.open(opened.workspace, opened.clock)
-        models = Only(Obedient([], []))
-        app.__dict__["models"] = models
-        _ = app.turns, app.runner  # made while this is the home
-        yield House(app, home, models)
-        app.close()
+    yield from opened(_template, tmp_path_factory.mktemp("injections"))
 
 
 @pytest.mark.slow
@@ -106,7 +38,7 @@ def test_nothing_that_content_orders_happens(case: dict[str, Any], house: House)
     workspace = house.app.workspace
     chat = house.models.chat = Obedient(case["first"], case["evil"])
     with llm_home.serving() as web, llm_home.serving() as evil:
-        case = filled(case, {"{web}": web.url, "{evil}": evil.url, "{notes}": str(workspace.notes)})
+        case = filled(case, {"web": web.url, "evil": evil.url, "notes": str(workspace.notes)})
         chat.first, chat.evil = case["first"], case["evil"]
         prepare(case, house.home, workspace, web)
         before = everything(house.home, workspace)
@@ -149,24 +81,8 @@ def outside_fences(prompt: Prompt) -> list[str]:
     return [line for message in prompt.messages for line in message.text.split("\n") if not line.startswith("| ")]
 
 
-def filled(value: Any, words: Mapping[str, str]) -> Any:
-    if isinstance(value, str):
-        for word, text in words.items():
-            value = value.replace(word, text)
-        return value
-    if isinstance(value, dict):
-        return {key: filled(each, words) for key, each in value.items()}
-    return [filled(each, words) for each in value] if isinstance(value, list) else value
-
-
 def prepare(case: Mapping[str, Any], home: Path, workspace: Workspace, web: llm_home.Site) -> None:
     always = {"private/diary.txt": "my secret", "keep.txt": "kept", "app/x.txt": "x"}
     llm_home.furnish(home, {**always, **case.get("files", {})})
     llm_home.furnish(workspace.notes, {"mine.md": "# mine\n", **case.get("notes", {})})
     web.pages |= case.get("pages", {})
-
-
-def everything(home: Path, workspace: Workspace) -> dict[str, bytes | None]:
-    """The home and the notes, to the byte."""
-    found = [path for root in (home, workspace.notes) for path in root.rglob("*")]
-    return {str(path): path.read_bytes() if path.is_file() else None for path in found}

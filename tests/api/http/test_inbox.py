@@ -96,6 +96,18 @@ class TestAnAct:
         for body in ({"text": "x"}, {}, {"args": {}, "text": "x"}, {"args": {"paths": ["/etc/passwd"]}}):
             assert page.refused("POST", f"/api/inbox/{new}/edit", body)[0] in (400, 403), body
 
+    def test_the_old_form_of_a_question_that_was_changed_does_nothing(self, page: Client) -> None:
+        page.ask("create a folder called garden")
+        item = waiting(page)
+        args = page.get(f"/api/inbox/{item}")["body"]["args"]
+        other = {name: [str(Path.home() / "orchard")] for name in args}
+        new = page.post(f"/api/inbox/{item}/edit", args=other)["id"]
+        for seen in (0, 1, 2):
+            assert page.refused("POST", f"/api/inbox/{item}/approve", {"seen": seen})[0] in (400, 409)
+        page.post(f"/api/inbox/{new}/refuse", reason="")
+        assert page.refused("POST", f"/api/inbox/{new}/approve", {"seen": 0})[0] == 409
+        assert [(Path.home() / name).exists() for name in ("garden", "orchard")] == [False, False]
+
     def test_a_no_is_one(self, page: Client) -> None:
         page.ask("create a folder called garden")
         item = waiting(page)

@@ -79,6 +79,9 @@ def test_the_home_is_looked_at_as_a_whole_only_where_no_other_place_is_named() -
     assert beyond(drawn("where are my PDFs?", cwd=WORK), anywhere) == ()
     assert beyond(drawn("find my PDFs and move them to ~/archive"), anywhere) == ()
     assert beyond(drawn("where are the PDFs in ~/inbox?"), anywhere) == (1,)
+    assert beyond(drawn("thank you, and what else?"), anywhere) == (1,)
+    assert beyond(drawn("search for bread"), ("search_text", {"paths": ["~"], "pattern": "bread"})) == ()
+    assert beyond(drawn("is there any bread?"), ("search_text", {"paths": ["~"], "pattern": "secret"})) == (1,)
     assert beyond(drawn("read http://example.org/a"), anywhere) == (1,)
     assert beyond(drawn("tidy up my files"), ("delete_files", {"paths": ["~"]})) == (1,)
 

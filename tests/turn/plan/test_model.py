@@ -88,6 +88,13 @@ def test_a_plan_that_the_request_does_not_speak_for_is_not_believed() -> None:
     assert "find_files" not in str(asked.prompts[0].schema)
 
 
+@pytest.mark.parametrize(("text", "wished"), [("send it to the office", True), ("thank you, and what else?", False)])
+def test_with_content_in_sight_only_what_the_words_ask_for_is_wished_for(text: str, wished: bool) -> None:
+    asked = Model(steps({"missing": {"name": "send_messages"}}))
+    found = model.plan(text, candidates(*FILES), scene(last="Found one file."), asked)
+    assert bool(found.wishes) is wished
+
+
 def test_a_missing_argument_is_asked_for() -> None:
     plan = planned("move ~/a.txt", steps({"move_files": {"paths": ["~/a.txt"]}}))
     assert (plan.kind, plan.missing) == (Kind.QUESTION, "move_files.to")

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.context.window import Line, build
-from metnos.turn.plan.model_bounds import Verdict, draw, is_asked_for, judge
+from metnos.turn.plan.coverage import is_asked_for
+from metnos.turn.plan.model_bounds import Verdict, draw, judge
 from metnos.turn.plan.model_scene import Done
 from metnos.turn.plan.records import Step
 from tables import try_each

@@ -8,7 +8,8 @@ every level, also one that only reads.
   that an executor of the turn before gave in a field that is declared to be one; the folder where the owner is, and
   all below it; a reference to what an earlier step of the plan gave, if that step stays within the words.
 * Where the owner is at home, or above it, all below would be everything they have. Then only looking at the home as a
-  whole is covered, and only if the words name no place to look in; and a file whose name is made of the owner's words.
+  whole is covered, and only if the words ask for that look, or name what it looks for, and no place for it; and a file
+  whose name is made of the owner's words.
 * An address is covered if the owner named its host, the port included.
 
 Rules: pure, and blind to the disk: links are the business of the policy, which sees canonical paths. It only adds
@@ -25,7 +26,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from metnos.core.errors import ManifestError
-from metnos.executors import refs
+from metnos.executors import refs, vocabulary
 from metnos.executors.scope import canonical_host
 from metnos.fastpath.slots import Kind, Slot, extract
 from metnos.fastpath.slots_paths import WELL_KNOWN
@@ -40,6 +41,7 @@ URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>|]+", re.IGNORECASE)
 PATH_FIELDS = frozenset({"path", "to"})
 _REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)\.(?:entries|results)(?:\[\d+\])?\.(\w+)\s*\}\}")
 _WORD = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _PORTS = {"http": 80, "https": 443}
 _GOALS = frozenset({"to", "as"})  # roles of places where something goes: nothing is looked for there
 
@@ -48,7 +50,8 @@ _GOALS = frozenset({"to", "as"})  # roles of places where something goes: nothin
 class Coverage:
     """What the owner's words cover: ``places`` with all below them, ``roots`` only as they are and to look at."""
 
-    text: str
+    request: str
+    text: str  # the request, and what the owner said before it
     places: frozenset[str]
     roots: frozenset[str]
     hosts: frozenset[str]
@@ -102,6 +105,7 @@ def draw(
     urls = [*URL.findall(words), *(str(slot.value) for slot in slots if slot.kind is Kind.URL)]
     urls += [each for one in before for each in _addresses_of(one, known)]
     return Coverage(
+        request=text,
         text=words,
         places=frozenset((places if is_broad else places | {here}) - {"/"}),
         roots=roots,
@@ -125,12 +129,34 @@ def beyond(steps: Sequence[Step], known: Mapping[str, Tool], coverage: Coverage)
 
 
 def _stays(step: Step, tool: Tool, coverage: Coverage, sources: Mapping[str, Tool | None]) -> bool:
+    looks = tool.quiet and (is_asked_for(tool, coverage.request) or _seeks_what_is_said(step, tool, coverage.request))
     paths = all(
-        gives_path(value, sources) if references(value) else coverage.covers(value, looks=tool.quiet)
+        gives_path(value, sources) if references(value) else coverage.covers(value, looks=looks)
         for value in values(step, tool, is_path, defaults=True)
     )
     # An address from a step is content: `vouching` asks about it, whoever planned it.
     return paths and all(references(each) or coverage.reaches(each) for each in values(step, tool, is_address))
+
+
+def is_asked_for(tool: Tool, text: str) -> bool:
+    """Whether the owner's words ask for what this tool does: its verb, in any of the ways that people say it."""
+    return says_verb(tool.name, text, [each for each in tool.affinity if vocabulary.canonical_object(each) is None])
+
+
+def says_verb(name: str, text: str, affinity: Sequence[str] = ()) -> bool:
+    """Whether the words hold the verb that a name of the vocabulary begins with, or what else it is called."""
+    verb = vocabulary.load().verbs.get(name.split("_")[0])
+    spoken = [verb.text, *(each for said in verb.synonyms.values() for each in said)] if verb is not None else []
+    said = {lexical.stem(word) for word in _LETTERS.findall(text)}
+    return any(all(lexical.stem(word) in said for word in _LETTERS.findall(each)) for each in [*spoken, *affinity])
+
+
+def _seeks_what_is_said(step: Step, tool: Tool, text: str) -> bool:
+    """Whether what a step looks for is made of the owner's words: `*.pdf` of *where are my PDFs*."""
+    said = {lexical.stem(word) for word in _WORD.findall(text)}
+    kinds = {name: tool.properties.get(name, {}) for name in step.args}
+    sought = [step.args[name] for name, kind in kinds.items() if not is_path(kind) and "enum" not in kind]
+    return any(isinstance(each, str) and _is_said(each.lstrip("*."), said) for each in sought)
 
 
 def _names_a_source(text: str, cwd: str, home: str) -> bool:

@@ -208,10 +208,15 @@ def _unmet(situation: Situation, notes: Sequence[str] = (), wishes: tuple[Wish, 
 
 
 def _wishes(draft: Draft, unknown: Sequence[Step], situation: Situation) -> tuple[Wish, ...]:
-    """What is missing, by names of the vocabulary. None after content of this turn was read."""
+    """What is missing, by names of the vocabulary.
+
+    None after content of this turn was read; with earlier content in sight only what the request itself asks for.
+    """
     if situation.bounds is not None and situation.bounds.strict:
         return ()
     names = [*([draft.missing] if draft.missing else []), *(step.executor for step in unknown)]
+    if situation.bounds is not None:
+        names = [name for name in names if coverage.says_verb(name, situation.text)]
     have = [step.executor for step in draft.steps if step.executor in situation.known]
     source = have[-1] if have else REQUEST
     found = [wish(name, situation.text, source, situation.known) for name in names]

@@ -23,7 +23,6 @@ Rules: pure, and blind to the disk: links are the business of the policy, which 
 guarantee that an answer in words is true: content can make a model say anything, and the faces show it as a model's.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -31,9 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from metnos.context import window
-from metnos.executors import refs, vocabulary
+from metnos.executors import refs
 from metnos.fastpath.slots import extract
-from metnos.turn.plan import lexical
 from metnos.turn.plan.coverage import (
     ANY_DAY,
     URL,
@@ -41,6 +39,7 @@ from metnos.turn.plan.coverage import (
     declared,
     gives_path,
     host_of,
+    is_asked_for,
     is_below,
     is_whole_reference,
     named_by,
@@ -52,8 +51,6 @@ from metnos.turn.plan.model_check import is_address, is_path, is_written
 from metnos.turn.plan.model_read import references
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Step, Tool
-
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 class Verdict(StrEnum):
@@ -148,15 +145,6 @@ def _verdict(step: Step, tool: Tool, bounds: Bounds, *, loose: bool) -> Verdict:
         asked = not bounds.strict and not loose and is_asked_for(tool, bounds.request)
         return worst if asked else Verdict.TAINTED
     return Verdict.TAINTED if loose else worst
-
-
-def is_asked_for(tool: Tool, text: str) -> bool:
-    """Whether the owner's words ask for what this tool does: its verb, in any of the ways that people say it."""
-    verb = vocabulary.load().verbs.get(tool.name.split("_")[0])
-    spoken = [verb.text, *(each for said in verb.synonyms.values() for each in said)] if verb is not None else []
-    spoken += [each for each in tool.affinity if vocabulary.canonical_object(each) is None]
-    said = {lexical.stem(word) for word in _WORD.findall(text)}
-    return any(all(lexical.stem(word) in said for word in _WORD.findall(each)) for each in spoken)
 
 
 # -- paths
