@@ -49,6 +49,16 @@ def test_every_source_file_that_is_named_exists(page: Path) -> None:
         assert (ROOT / name).exists(), name
 
 
+def test_every_threat_names_the_test_that_tries_it() -> None:
+    """That the files are there is shown above, for every page."""
+    page = (ROOT / "docs" / "threats.md").read_text(encoding="utf-8")
+    tried = page.partition("## What they try")[2].partition("\n## ")[0]
+    rows = [line for line in tried.splitlines() if line.startswith("| ") and not line.startswith("| who ")]
+    assert len(rows) > 30
+    assert [row for row in rows if "`tests/" not in row.rsplit("|", 2)[1]] == []
+    assert [number for number in range(1, 11) if f"| ASI{number:02} |" not in page] == []
+
+
 @try_each("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_is_named_exists(page: Path) -> None:
     for words in re.findall(r"`metnos ([a-z]+(?: [a-z]+)?)", page.read_text(encoding="utf-8")):

@@ -76,6 +76,7 @@ def check(app: App, inbox: Path, target: Path) -> State | None:
 
 @pytest.mark.slow
 @pytest.mark.repeated
+@pytest.mark.timeout(1800)
 def test_a_turn_killed_at_any_point(equipped: App, tmp_path: Path, repeat: Repeat) -> None:
     equipped.set_setting("policy.autonomy", "full")
     app = App.open(equipped.workspace)
@@ -92,7 +93,7 @@ def test_a_turn_killed_at_any_point(equipped: App, tmp_path: Path, repeat: Repea
         assert not killed(app, inbox, target, 60, events)
         app.undo.settle()
         assert check(app, inbox, target) is State.INTERRUPTED
-    kills = repeat("kills of a turn", suite=10, soak=200)
+    kills = repeat("kills of a turn", suite=10, soak=600)
     cut = 0
     for number in kills:
         refill(inbox, target)
