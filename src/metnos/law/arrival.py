@@ -125,6 +125,10 @@ def _values(workspace: Workspace) -> dict[str, Any]:
 
 
 def _void_law(staged: Workspace, clock: Clock, *, own: bool) -> dict[str, int]:
+    staged.running_list.unlink(missing_ok=True)  # processes of another time, and perhaps of another machine
+    if not own:
+        staged.latest_time.unlink(missing_ok=True)  # one far ahead would end all that has an end
+        _forget_undo(staged)
     if not staged.law_db.exists():
         return {}
     db = Database(staged.law_db, schema.MIGRATIONS, clock=clock)
@@ -145,7 +149,6 @@ def _void_law(staged: Workspace, clock: Clock, *, own: bool) -> dict[str, int]:
         db.close()
     if not own:
         _found_anew(staged, halts, clock)
-        _forget_undo(staged)
     return {name: count for name, count in found.items() if count > 0}
 
 
