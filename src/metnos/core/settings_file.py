@@ -87,6 +87,7 @@ def keep_values(path: Path, keep: Callable[[str, Any], bool]) -> dict[str, Any]:
 
     A file of which that cannot be done for certain is replaced by a new one, and all its values were taken out.
     """
+    data: dict[str, Any] = {}
     try:
         data = dict(leaves(read_file(path)))
         gone = {name: value for name, value in data.items() if not keep(name, value)}
@@ -97,7 +98,7 @@ def keep_values(path: Path, keep: Callable[[str, Any], bool]) -> dict[str, Any]:
         if dict(leaves(left)) == {name: value for name, value in data.items() if name not in gone}:
             return gone
     except (SettingsError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        data = {}
+        pass  # as if nothing of it could be had
     files.replace(path, template().encode(), mode=files.PRIVATE_FILE)
     return data
 
