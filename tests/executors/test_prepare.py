@@ -268,7 +268,7 @@ class TestWalls:
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text("x")
         read = manifest({"path": READ}, HOME_READING)
-        hidden = {str(home / name) for name in (".ssh", "box/.env", "box/server.pem", "box/deep/.git/hooks")}
+        hidden = {str(home / name) for name in (".ssh", "box/.env", "box/server.pem", "box/deep/.git")}
         assert set(walls(read, ready(read, home, path="~")).masks) == hidden
         assert walls(read, ready(read, home, path="box/a.txt")).masks == ()
 

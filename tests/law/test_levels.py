@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from metnos.law import levels
 from metnos.law.capability import Capability
 from metnos.law.levels import TABLE, Use, Verdict, use_of, worst
-from metnos.law.need import OWN, READING, Need
+from metnos.law.need import HIDDEN, NAMED, OPEN, OWN, READING, Need
 from metnos.law.principal import Autonomy
 from support import ROOT
 from tables import try_each
@@ -27,8 +27,9 @@ def test_the_page_shows_the_table() -> None:
 
 def test_every_use_has_one_row_and_every_capability_a_use() -> None:
     assert [row.use for row in TABLE] == list(Use)
-    used = {use_of(Need(capability, "x", verb, outside)) for capability in Capability
-            for verb in ("GET", "POST", OWN) for outside in (True, False)}  # fmt: skip
+    used = {use_of(Need(capability, target, verb, outside)) for capability in Capability
+            for target in ("x", "/home/me/.x", "/home/me/Makefile")
+            for verb in ("GET", "POST", OWN, NAMED) for outside in (True, False)}  # fmt: skip
     assert used == set(Use) - {Use.IRREVERSIBLE}
 
 
@@ -37,7 +38,8 @@ def test_no_level_is_stricter_than_a_lower_one(row: levels.Row) -> None:
     strictness = [ORDER.index(row.at(level)) for level in Autonomy]
     if row.use is not Use.IRREVERSIBLE:
         assert strictness == sorted(strictness, reverse=True)
-    assert row.at(Autonomy.SUPERVISED) is not Verdict.REFUSE
+    if row.use is not Use.HIDDEN_WRITING:
+        assert row.at(Autonomy.SUPERVISED) is not Verdict.REFUSE
 
 
 def test_the_laws_hold_at_every_level() -> None:
@@ -50,6 +52,26 @@ def test_the_laws_hold_at_every_level() -> None:
                 assert verdict in (Verdict.ASK_TWICE, Verdict.REFUSE)
     for use in (Use.WRITE, Use.HOME_SENDING, Use.OUTSIDE_READING, Use.OUTSIDE_SENDING, Use.SHELL, Use.IRREVERSIBLE):
         assert levels.row(use).at(Autonomy.READ_ONLY) is Verdict.REFUSE
+
+
+@try_each(
+    "target, verb, reading, writing",
+    [
+        ("/home/me/x", "", Use.READ, Use.WRITE),
+        ("/home/me/.x/y", "", Use.HIDDEN_READING, Use.HIDDEN_WRITING),
+        ("/home/me/x", HIDDEN, Use.HIDDEN_READING, Use.HIDDEN_WRITING),
+        ("/home/me/.x", NAMED, Use.HIDDEN_READING, Use.NAMED_WRITING),
+        ("/home/me/.local/share/metnos/notes/a.md", OPEN, Use.READ, Use.WRITE),
+        ("/home/me/.local/share/metnos/notes/a.md", OWN, Use.READ, Use.NOTES),
+        ("/home/me/project/.gitignore", "", Use.READ, Use.WRITE),
+        ("/home/me/.config/user-dirs.dirs", "", Use.READ, Use.HIDDEN_WRITING),
+        ("/home/me/project/Makefile", "", Use.READ, Use.RUNNING),
+        ("/home/me/project/Makefile", OPEN, Use.READ, Use.RUNNING),
+    ],
+)
+def test_the_row_of_a_path(target: str, verb: str, reading: Use, writing: Use) -> None:
+    assert use_of(Need(Capability.FS_READ, target, verb)) is reading
+    assert use_of(Need(Capability.FS_WRITE, target, verb)) is writing
 
 
 @given(st.lists(VERDICTS))

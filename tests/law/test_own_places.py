@@ -32,8 +32,8 @@ def test_everything_that_this_process_runs_from_is_a_place_of_its_own() -> None:
     assert covered(ROOT / "pyproject.toml")
 
 
-def test_no_place_holds_the_home_or_lies_in_another(home: Path, tmp_path: Path) -> None:
-    places = own_places()
+def test_no_place_holds_the_home_or_lies_in_another(tmp_path: Path) -> None:
+    places, home = own_places(), Path.home()
     assert all(place.is_absolute() for place in places)
     assert not any(home.is_relative_to(place) for place in places)
     assert not any(tmp_path.is_relative_to(place) for place in places)

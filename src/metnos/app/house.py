@@ -24,7 +24,7 @@ from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.confirmation import Confirmations
 from metnos.law.constitution import Constitution, Standing
-from metnos.law.forbidden import Access, refuse_forbidden
+from metnos.law.forbidden import Access, refuse_forbidden, refuse_holding
 from metnos.law.grants import Grants
 from metnos.law.halt import Halt, Halts
 from metnos.law.inbox import Inbox
@@ -376,6 +376,8 @@ class App:
     def _refuse(self, path: Path, access: Access) -> None:
         """Raise on what no executor may touch: forbidden paths, and in the workspace everything but the notes."""
         refuse_forbidden(path, access)
+        if access is Access.WRITE:
+            refuse_holding(path)
         inside = path.is_relative_to(self.workspace.root) and not path.is_relative_to(self.workspace.notes)
         if access is Access.WRITE and inside:
             raise ForbiddenPath(f"{path} belongs to the agent itself: no executor changes it")

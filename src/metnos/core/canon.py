@@ -18,6 +18,7 @@ from pathlib import Path
 
 from metnos.core.errors import PathError
 
+_MOST_LINKS = 40  # as many as the kernel follows
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
@@ -25,18 +26,41 @@ Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
 
 def canonical_path(raw: str | os.PathLike[str], *, cwd: Path, home: Path) -> Path:
     """The one spelling of ``raw``, read as a person in ``cwd`` whose home is ``home`` would mean it."""
-    text = os.fspath(raw)
-    if not text:
-        raise PathError("an empty path leads nowhere", fix="Name a file or a folder.")
-    if "\0" in text:
-        raise PathError("a path cannot hold a zero byte", fix="Remove it from the path.")
-    joined = os.path.join(os.fspath(cwd), _expand_home(text, home))
-    if not joined.startswith("/"):
-        raise PathError(f"the working directory {os.fspath(cwd)!r} is not absolute")
-    # POSIX lets a leading `//` mean something else and Python keeps it; Linux does not distinguish it.
-    resolved = os.path.realpath("/" + joined.lstrip("/"))
+    resolved = os.path.realpath(_absolute(raw, cwd, home))
     _refuse_loop(resolved)
     return Path(resolved)
+
+
+def path_ways(raw: str | os.PathLike[str], *, cwd: Path, home: Path) -> tuple[Path, ...]:
+    """Every name that leads to where ``raw`` does: as it is spelled, each link on the way, and last its canonical path.
+
+    The names are absolute, with dots resolved by their letters; each is ``raw`` with one link more of it followed.
+    """
+    joined = _absolute(raw, cwd, home)
+    ways = dict.fromkeys((os.path.normpath(joined),))
+    here, rest, links = "/", joined.split("/")[::-1], 0
+    while rest:
+        part = rest.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            here = os.path.dirname(here)  # noqa: PTH120 -- as `realpath` does it, on strings
+            continue
+        step = os.path.join(here, part)
+        try:
+            leads = os.readlink(step)  # noqa: PTH115 -- as above
+        except OSError:
+            here = step
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            raise PathError(f"{joined} is a loop of symbolic links", fix="Remove one of the links.")
+        ways[os.path.normpath("/".join((step, *rest[::-1])))] = None
+        rest += leads.split("/")[::-1]
+        here = "/" if leads.startswith("/") else here
+    last = canonical_path(joined, cwd=cwd, home=home)
+    ways.pop(str(last), None)
+    return (*map(Path, ways), last)
 
 
 def canonical_json(value: Json) -> bytes:
@@ -51,6 +75,20 @@ def sha256_hex(content: bytes) -> str:
 def sha256_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _absolute(raw: str | os.PathLike[str], cwd: Path, home: Path) -> str:
+    """``raw`` from the root on, with nothing resolved."""
+    text = os.fspath(raw)
+    if not text:
+        raise PathError("an empty path leads nowhere", fix="Name a file or a folder.")
+    if "\0" in text:
+        raise PathError("a path cannot hold a zero byte", fix="Remove it from the path.")
+    joined = os.path.join(os.fspath(cwd), _expand_home(text, home))
+    if not joined.startswith("/"):
+        raise PathError(f"the working directory {os.fspath(cwd)!r} is not absolute")
+    # POSIX lets a leading `//` mean something else and Python keeps it; Linux does not distinguish it.
+    return "/" + joined.lstrip("/")
 
 
 def _expand_home(text: str, home: Path) -> str:

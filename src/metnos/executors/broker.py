@@ -3,8 +3,10 @@
 Rules: what the manifest does not declare is a breach and ends the call; what it declares but this call was not
 permitted is refused, and the executor may go on. Paths are made canonical first; a change happens only at or below a
 permitted path, only in the way that the manifest's reversal allows, and, when the owner was asked, only if the owner
-was shown it. A name is decided about before it is looked up, and what it led to before a line is opened. A dry run has
-hands that only note, and no web. Every field that comes from inside is checked before use.
+was shown it. A path is judged by each name that leads to it; below what was permitted, hidden names stay closed, and
+what something runs by itself is changed only if the owner was shown it. A name is decided about before it is looked up,
+and what it led to before a line is opened. A dry run has hands that only note, and no web. Every field that comes from
+inside is checked before use.
 """
 
 import base64
@@ -20,14 +22,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from metnos.core.canon import canonical_path, sha256_hex
+from metnos.core.canon import path_ways, sha256_hex
 from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError, Waiting
 from metnos.executors import scope
+from metnos.executors.effect_plan import Planning
 from metnos.executors.effect_rules import MAX_FILE, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared, request_needs
 from metnos.executors.reach import Reach
-from metnos.law.forbidden import Access, refuse_forbidden
+from metnos.law.forbidden import Access, refuse_ways
+from metnos.law.guarded import is_hidden, what_runs
 from metnos.law.need import Need, http_need, refuse_never, sounds_like_home
 from metnos.law.permit import Effects
 
@@ -154,13 +158,15 @@ class Broker:
 
     def _look(self, message: Mapping[str, Any], _: int | None) -> Answer:
         """What is at a place that this call may change, or beside it: a name may have to be free."""
-        raw, path = _path(message, "path")
+        ways = _path(message, "path")
+        raw, path = ways[0], ways[-1]
         roots = (*self._prepared.reads, *self._prepared.writes)
         if not scope.covers(self._prepared.declared, raw):
             raise Breached(f"it looked at {raw}, which it does not declare")
         if not any(path.is_relative_to(root) or path.parent == root.parent for root in roots):
             raise ExecutorFailed(f"this call may not look at {path}", kind="not_permitted")
-        refuse_forbidden(path, Access.READ)
+        refuse_ways(ways, Access.READ)
+        self._refuse_hidden(ways, (*roots, *(root.parent for root in roots)), Access.READ)
         return _kind_of(path)
 
     def _target(
@@ -170,7 +176,8 @@ class Broker:
 
         Folders that lead to it may be made (``leading``), and it may be given another name where it is (``beside``).
         """
-        raw, path = _path(message, name)
+        ways = _path(message, name)
+        raw, path = ways[0], ways[-1]
         writes = self._prepared.writes
         if not scope.covers(self._prepared.declared_writes, raw):
             raise Breached(f"it tried to change {raw}, which it does not declare")
@@ -179,16 +186,49 @@ class Broker:
         permitted = permitted or (beside is not None and path.parent == beside.parent)
         if not permitted or not scope.covers(self._prepared.declared_writes, path):
             raise ExecutorFailed(f"this call may not change {path}", kind="not_permitted")
+        refuse_ways(ways, Access.WRITE)
+        self._refuse_hidden(ways, (*writes, *(() if beside is None else (beside.parent,))), Access.WRITE)
+        self._refuse_running(path)
         return path
 
     def _source(self, message: Mapping[str, Any], name: str) -> Path:
         """A path that this call may read."""
-        raw, path = _path(message, name)
+        ways = _path(message, name)
+        raw, path = ways[0], ways[-1]
         if not scope.covers(self._prepared.declared, raw):
             raise Breached(f"it tried to read {raw}, which it does not declare")
-        if not any(path.is_relative_to(root) for root in (*self._prepared.reads, *self._prepared.writes)):
+        roots = (*self._prepared.reads, *self._prepared.writes)
+        if not any(path.is_relative_to(root) for root in roots):
             raise ExecutorFailed(f"this call may not read {path}", kind="not_permitted")
+        refuse_ways(ways, Access.READ)
+        self._refuse_hidden(ways, roots, Access.READ)
         return path
+
+    def _refuse_hidden(self, ways: tuple[Path, ...], roots: tuple[Path, ...], access: Access) -> None:
+        """Raise for what has a hidden name that was not asked for itself."""
+        reading = access is Access.READ
+        for way in ways:
+            above = [root for root in roots if way.is_relative_to(root)]
+            if self._prepared.hidden & set(above):
+                continue
+            parts = [str(way.relative_to(root)) for root in above] or [str(way)]
+            if all(is_hidden(part, reading=reading) for part in parts):
+                raise ExecutorFailed(
+                    f"{ways[-1]} is hidden, and this call was not permitted that", kind="not_permitted",
+                    fix="Name that very path in what you ask for.",
+                )  # fmt: skip
+
+    def _refuse_running(self, path: Path) -> None:
+        """Raise for what something runs by itself, unless it was decided about, or the owner is shown the change."""
+        decided = path in self._prepared.writes or any(Path(need.target) == path for need in self._prepared.needs)
+        if decided or self._shown is not None or isinstance(self._doing, Planning):
+            return
+        what = what_runs(str(path))
+        if what is not None:
+            raise ExecutorFailed(
+                f"{path} belongs to {what}, and was not asked for when this call was permitted",
+                kind="not_permitted", fix="Ask for that very path.",
+            )  # fmt: skip
 
     def _declare(self, operation: str) -> None:
         if operation not in PATTERNS[self._manifest.reversal]:
@@ -310,31 +350,22 @@ class Broker:
         return self._reach.ask_tool(tool, args, max(0.1, self._deadline - time.monotonic()))
 
 
-def _path(message: Mapping[str, Any], name: str) -> tuple[Path, Path]:
-    """A path as it was spelled, without dots, and where it really leads."""
+def _path(message: Mapping[str, Any], name: str) -> tuple[Path, ...]:
+    """Every name that leads to where a path does: first as it was spelled, without dots, and last where it really is.
+
+    The last component stays what it is: an operation on a link is about the link.
+    """
     text = _word(message, name)
     if not text.startswith("/"):
         raise ExecutorFailed("a path must be absolute", kind="invalid")
+    last = Path(text).name
     try:
-        # The last component stays what it is: an operation on a link is about the link.
-        parent = canonical_path(str(Path(text).parent), cwd=Path("/"), home=Path("/"))
+        above = path_ways(str(Path(text).parent), cwd=Path("/"), home=Path("/"))
     except PathError as error:
         raise ExecutorFailed(error.what, kind="invalid") from error
-    last = Path(text).name
     if last in ("", ".", ".."):
         raise ExecutorFailed("a path must end in a name", kind="invalid")
-    return _plain(text), parent / last
-
-
-def _plain(text: str) -> Path:
-    """The path by its letters alone: dots resolved, links not looked at."""
-    parts: list[str] = []
-    for part in text.split("/"):
-        if part == "..":
-            parts = parts[:-1]
-        elif part not in ("", "."):
-            parts.append(part)
-    return Path("/" + "/".join(parts))
+    return tuple(way / last for way in above)
 
 
 def _effect(operation: str, replacing: bool) -> str:

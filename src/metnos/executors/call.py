@@ -30,6 +30,7 @@ class Call:
     carries: bool = False  # its arguments can hold what was read before: what it tells others is then sent
     whole: Whole | None = None
     resumes: str = ""
+    named: frozenset[Path] = frozenset()  # paths that the owner's own words name, and never a plan or what was read
 
 
 def asked(item: Item) -> Call:
@@ -40,8 +41,9 @@ def asked(item: Item) -> Call:
         body, now = item.body, from_text(item.body["now"])
         call = Call(body["executor"], body["args"], principal, Path(body["cwd"]), body["turn"], now=now)
         above, larger = tuple(body.get("above", ())), whole.asked_in(body)
-        carries = bool(body.get("carries", False))
-        return replace(call, tainted=bool(body.get("tainted", False)), carries=carries, above=above, whole=larger)
+        carries, named = bool(body.get("carries", False)), frozenset(map(Path, body.get("named", ())))
+        call = replace(call, tainted=bool(body.get("tainted", False)), carries=carries, named=named)
+        return replace(call, above=above, whole=larger)
     except (KeyError, TypeError, ValueError) as error:
         raise InboxError(f"question {item.id} is not about running an executor") from error
 

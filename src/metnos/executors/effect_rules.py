@@ -19,6 +19,7 @@ from metnos.core.errors import ExecutorFailed, LawError
 from metnos.executors.effect_files import FILE, FOLDER, LINK, SPECIAL, shown
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
+from metnos.law import aliases
 from metnos.law.forbidden import Access
 
 Refuse = Callable[[Path, Access], None]  # raises a `LawError` on what must not be touched
@@ -233,6 +234,7 @@ class Hand(ABC):
             raise ExecutorFailed(f"{shown(target)} is a file, and no folder replaces it", kind="exists")
         return there is not None
 
+    @aliases.held()
     def _inside(self, tree: Tree, source: Path, node: Node, access: Access, target: Path | None, *, reads: bool) -> int:
         """Ask for everything in what is moved, copied or trashed, where it is and where it goes; its size."""
         if reads and not node.may(os.R_OK | (os.X_OK if node.kind == FOLDER else 0)):

@@ -2,35 +2,40 @@
 
 Rules: arguments are checked and their defaults filled in; paths become canonical and must lie within the manifest's
 scopes; what the call needs is listed target by target, because that is what the policy decides and the owner approves;
-the walls show exactly the paths that were named, and of those nothing that is forbidden. Without arguments that name
-paths, the scopes themselves are what is needed. A path for which there is no scope is only handed on, by an executor
-that calls others: it becomes canonical, and is no need, because whoever gets it is asked about. A call that knows
-anything but pages from beyond the home carries it: every request that it sends there can hold it. Reads the disk; asks
-nobody and changes nothing.
+the walls show exactly the paths that were named, and of those nothing that is forbidden or hidden. A path is judged by
+its spelling and by every link on its way, too: a need says if one of them is forbidden or hidden. Without arguments
+that name paths, the scopes themselves are what is needed. A path for which there is no scope is only handed on, by an
+executor that calls others: it becomes canonical, and is no need, because whoever gets it is asked about. A call that
+knows anything but pages from beyond the home carries it: every request that it sends there can hold it. Reads the disk;
+asks nobody and changes nothing.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metnos.core.canon import canonical_json, canonical_path, sha256_hex
+from metnos.core.canon import canonical_json, path_ways, sha256_hex
 from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
 from metnos.executors.capabilities import Limits, Tool
-from metnos.executors.exposure import Enter, Exposure
+from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
+from metnos.executors.private import PrivateView
 from metnos.executors.scope import Scope
+from metnos.law import aliases, levels
 from metnos.law.capability import Capability
-from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
-from metnos.law.need import LOOKUP, OWN, Need, lookup_tells, sounds_like_home
+from metnos.law.forbidden import Access, TooMany, why_forbidden
+from metnos.law.guarded import is_hidden, what_runs
+from metnos.law.need import FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, Need, lookup_tells, sounds_like_home
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
-_MOST_ENTRIES = 500_000
-_MOST_MASKS = 2000
+Ways = tuple[Path, ...]  # every name that leads to a path; the last is the canonical one
+
+_MOST_MASKS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Prepared:
     declared: tuple[Scope, ...]
     declared_writes: tuple[Scope, ...]
     carries: bool = False  # whether a request of it can hold what was read
+    hidden: frozenset[Path] = frozenset()  # of reads and writes, those with a hidden name
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,37 +62,48 @@ class Place:
     workspace: Workspace
     model_outside: bool = False  # whether what the language model is told leaves the home
     carries: bool = False  # whether the arguments can hold what was read before
+    named: frozenset[Path] = frozenset()  # paths that the owner's own words name
 
 
+@aliases.held()
 def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepared:
     """Check a call and list what it needs. Raises `ExecutorFailed` when the call itself is wrong."""
     filled = manifest.validate_args(args)
     can = manifest.capabilities
     readable = scope.resolve_all(can.fs.read, place.home, place.workspace.root)
     writable = scope.resolve_all(can.fs.write, place.home, place.workspace.root)
-    named: dict[str, list[Path]] = {"read": [], "write": []}
+    named: dict[str, list[Ways]] = {"read": [], "write": []}
+    strays: list[Need] = []
     for argument in manifest.paths:
         value = filled.get(argument.name)
         if value is None:
             continue
         texts = value if argument.many else [value]
-        paths = [_canonical(text, place) for text in texts]
+        found = [_ways(text, place) for text in texts]
+        paths = [ways[-1] for ways in found]
         filled[argument.name] = [str(path) for path in paths] if argument.many else str(paths[0])
         scopes = readable if argument.mode == "read" else writable
         if not scopes:
+            # Handed on by its last name alone, so the others are judged here.
+            needs_of = [_path_need(ways, argument.mode, place) for ways in found]
+            strays += [need for need in needs_of if need.verb == FORBIDDEN]
             continue
         for path in paths:
             _refuse_uncovered(path, scopes, argument.name, manifest.name)
             if argument.mode == "read" and not _exists(path):
                 raise ExecutorFailed(f"there is no {path}", kind="not_found", fix="Check the spelling of the path.")
-        named[argument.mode] += paths
+        named[argument.mode] += found
     modes = {argument.mode for argument in manifest.paths}
-    reads = named["read"] if "read" in modes else [each.root for each in readable if _exists(each.root)]
-    writes = named["write"] if "write" in modes else [each.root for each in writable]
-    needs = [Need(Capability.FS_READ, str(path)) for path in reads]
+    reads = (
+        named["read"] if "read" in modes else [ways for ways in _scope_ways(can.fs.read, place) if _exists(ways[-1])]
+    )
+    writes = named["write"] if "write" in modes else list(_scope_ways(can.fs.write, place))
+    needs = [_path_need(ways, "read", place) for ways in reads]
     # Only what can change nothing but the notes is trusted with them unasked.
-    own = OWN if all(each.root.is_relative_to(place.workspace.notes) for each in writable) else ""
-    needs += [Need(Capability.FS_WRITE, str(path), own) for path in writes]
+    own = all(each.root.is_relative_to(place.workspace.notes) for each in writable)
+    needs += [_path_need(ways, "write", place, own=own) for ways in writes]
+    hidden = frozenset(Path(need.target) for need in needs if levels.is_hidden_use(need))
+    needs += [*strays, *_landing_needs(reads, writes, place)]
     needs += _other_needs(manifest, place)
     hosts = hosts_of(manifest, filled)
     # What is fetched at home is read, too.
@@ -96,14 +113,16 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
         args=filled,
         digest=sha256_hex(canonical_json(filled)),
         needs=tuple(dict.fromkeys(needs)),
-        reads=tuple(dict.fromkeys(reads)),
-        writes=tuple(dict.fromkeys(writes)),
+        reads=tuple(dict.fromkeys(ways[-1] for ways in reads)),
+        writes=tuple(dict.fromkeys(ways[-1] for ways in writes)),
         declared=readable + writable,
         declared_writes=writable,
         carries=carries,
+        hidden=hidden,
     )
 
 
+@aliases.held()
 def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits, exposure: Exposure) -> Walls:
     """The walls around a permitted call: looks through every folder that it will see for what must stay hidden.
 
@@ -113,7 +132,7 @@ def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits, exposure
     visible = [path for path in shown if why_forbidden(path, Access.READ) is None]
     names = set(map(str, visible))
     outermost = [path for path in visible if not any(str(above) in names for above in path.parents)]
-    masks = list(_masks(outermost, exposure))
+    masks = list(_masks(outermost, exposure, prepared.hidden))
     programs = manifest.capabilities.shell.exec
     return Walls(
         binds=tuple(map(str, outermost)),
@@ -199,9 +218,8 @@ def _other_needs(manifest: Manifest, place: Place) -> Iterator[Need]:
 def _tool_needs(tool: Tool, place: Place) -> Iterator[Need]:
     """The tool itself, and everything that the owner declared it touches: the policy decides about all of it."""
     yield Need(Capability.MCP_CALL, tool.target)
-    for texts, capability in ((tool.reads, Capability.FS_READ), (tool.changes, Capability.FS_WRITE)):
-        for each in scope.resolve_all(texts, place.home, place.workspace.root):
-            yield Need(capability, str(each.root))
+    for texts, mode in ((tool.reads, "read"), (tool.changes, "write")):
+        yield from (_path_need(ways, mode, place) for ways in _scope_ways(texts, place))
     for host in tool.hosts:
         outside = not sounds_like_home(host)
         yield Need(Capability.NET_HTTP, host, "POST" if tool.acts else "GET", outside=outside, carries=outside)
@@ -215,11 +233,47 @@ def _host(text: str) -> str | None:
         return None
 
 
-def _canonical(text: str, place: Place) -> Path:
+def _ways(text: str, place: Place) -> Ways:
+    """Every name that leads to where an argument does; the last is the canonical one."""
     try:
-        return canonical_path(text, cwd=place.cwd, home=place.home)
+        return path_ways(text, cwd=place.cwd, home=place.home)
     except PathError as error:
         raise ExecutorFailed(error.what, kind="invalid", fix=error.fix) from error
+
+
+def _scope_ways(texts: Sequence[str], place: Place) -> Iterator[Ways]:
+    for text in texts:
+        yield _ways(scope.spelled(text, place.home, place.workspace.root), place)
+
+
+def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Need:
+    """What it takes to read or change a path, with what the names that lead to it say of it."""
+    path, writing = ways[-1], mode == "write"
+    access, capability = (Access.WRITE, Capability.FS_WRITE) if writing else (Access.READ, Capability.FS_READ)
+    if any(why_forbidden(way, access) is not None for way in ways[:-1]):
+        return Need(capability, str(path), FORBIDDEN)
+    # The workspace itself may well have a hidden name, and a home may; what is hidden in it is hidden.
+    own_names = [place.workspace.root, *([place.home] if is_hidden(str(place.home)) else [])]
+    within = [_inside(way, own_names) for way in ways]
+    if any(is_hidden(part, reading=not writing) for part in within):
+        return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
+    if writing and own:
+        return Need(capability, str(path), OWN)
+    return Need(capability, str(path), OPEN if any(map(path.is_relative_to, own_names)) else "")
+
+
+def _inside(way: Path, folders: Sequence[Path]) -> str:
+    """The part of a path that lies in the first of these folders that it lies in; all of it if it lies elsewhere."""
+    return next((str(way.relative_to(folder)) for folder in folders if way.is_relative_to(folder)), str(way))
+
+
+def _landing_needs(reads: Sequence[Ways], writes: Sequence[Ways], place: Place) -> Iterator[Need]:
+    """Where the named files come to lie if they go to a named folder, where that is more than to change the folder."""
+    sources = [ways[-1].name for ways in (*reads, *writes)]
+    for folder in (ways[-1] for ways in writes if ways[-1].is_dir()):
+        for landing in (folder / name for name in sources if name):
+            if what_runs(str(landing)) is not None and what_runs(str(folder)) is None:
+                yield _path_need((landing,), "write", place)
 
 
 def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name: str) -> None:
@@ -231,11 +285,12 @@ def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name
         )
 
 
-def _masks(folders: list[Path], exposure: Exposure) -> Iterator[Path]:
-    count = 0
+def _masks(folders: list[Path], exposure: Exposure, asked: frozenset[Path]) -> Iterator[Path]:
+    """What stays out of sight: whatever is forbidden, and what is hidden unless it was asked for."""
+    count, private = 0, PrivateView(asked)
     for folder in folders:
         try:
-            for path in exposure.cover([folder], _private_below):
+            for path in exposure.cover([folder], private.below):
                 count += 1
                 if count > _MOST_MASKS:
                     raise TooMany
@@ -246,10 +301,7 @@ def _masks(folders: list[Path], exposure: Exposure) -> Iterator[Path]:
                 kind="too_large",
                 fix="Name a smaller folder.",
             ) from error
-
-
-def _private_below(folder: Path, enter: Enter) -> Iterator[Path]:
-    return forbidden_below(folder, Access.READ, _MOST_ENTRIES, enter=enter)
+    private.run()
 
 
 def _exists(path: Path) -> bool:

@@ -59,7 +59,7 @@ RAN = "executor run"
 REFUSED = "executor refused"
 _DEEPEST = 8
 _NAMED = 3  # paths in the title of an action
-_CALLER = ("executor", "args", "principal", "tainted", "carries")  # of a call that is to be made again
+_CALLER = ("executor", "args", "principal", "tainted", "carries", "named")  # of a call that is to be made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Runner:
     def _look(self, call: Call) -> tuple[Executor, Prepared]:
         executor = self._parts.catalog.get(call.name)
         parts = self._parts
-        place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside, call.carries)
+        place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside, call.carries, call.named)
         return executor, prepare(executor.manifest, call.args, place)
 
     def _with_parts(self, call: Call, executor: Executor, ask: Ask) -> Call:
@@ -204,6 +204,7 @@ class Runner:
                 "tainted": call.tainted,
                 "carries": call.carries,
                 "above": list(call.above),
+                "named": sorted(map(str, call.named)),
             },
         )
 
@@ -328,6 +329,7 @@ class Runner:
         tainted = call.tainted and planning is None
         # Its caller made the arguments up, out of whatever it had read or was answered.
         inner = Call(name, args, principal, call.cwd, call.turn, above, call.now, tainted, carries=True, whole=larger)
+        inner = replace(inner, named=call.named)
         outcome = larger.answer(above, name, args) if larger else None
         if outcome is None:
             try:

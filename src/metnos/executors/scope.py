@@ -59,13 +59,19 @@ def check(text: str) -> str:
 
 def resolve(text: str, home: Path, workspace: Path) -> Scope:
     """A written scope on this machine: canonical, for this home and this workspace."""
+    path = spelled(text, home, workspace)
+    return Scope(canonical_path(path, cwd=Path("/"), home=home), text.endswith(BELOW))
+
+
+def spelled(text: str, home: Path, workspace: Path) -> str:
+    """The path of a written scope for this home and this workspace, links not looked at."""
     check(text)
     path = text.removesuffix(BELOW)
     if text.startswith(WORKSPACE):
         path = f"{workspace}{path.removeprefix(WORKSPACE[:-1])}"
     elif text.startswith(HOME):
         path = f"{home}{path.removeprefix(HOME[:-1])}"
-    return Scope(canonical_path(path or "/", cwd=Path("/"), home=home), text.endswith(BELOW))
+    return path or "/"
 
 
 def resolve_all(texts: Sequence[str], home: Path, workspace: Path) -> tuple[Scope, ...]:

@@ -1,160 +1,89 @@
-"""Paths that nothing may touch, at any level of autonomy.
+"""Judge paths that nothing may touch, at any level of autonomy.
 
-Rules: the list is code, and no setting, grant or approval lifts it. It is applied to *canonical* paths
-(`metnos.core.canon`), so no spelling leads around it, and letter case does not matter, because some disks ignore it. A
-rule for a home holds in every home and in every copy of one, and so does a rule for a workspace. Does not guarantee
-anything about a hard link or a bind mount that gives a forbidden file another name: the sandbox shows executors only
-what their manifest names. Says nothing of a folder that holds a forbidden path: whoever shows, moves or removes a
-whole folder asks for everything in it (`forbidden_below`).
+Rules: what is forbidden is code (`forbidden_rules`), and no setting, grant or approval lifts it. A path is judged by
+its letters, by every other name that it has (`aliases`: links that lead to it, and a well-known file that it is by a
+hard link), and for writing by what this process runs from (`own_places`). A path that was spelled by somebody is judged
+by the spelling, by every link on its way and by where it ends (`refuse_ways`). Does not guarantee anything about a bind
+mount that gives a forbidden file another name. Says nothing of a folder that holds a forbidden path: a caller that
+shows, moves or removes a whole folder asks for everything in it (`forbidden_below`, `refuse_holding`).
 """
 
 import os
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from metnos.core.errors import ForbiddenPath
+from metnos.law import aliases
+from metnos.law.aliases import Aliases
+from metnos.law.forbidden_rules import LAST_NAMES, RULES, Access, Rule, why_named
+from metnos.law.own_places import own_places
+
+__all__ = [
+    "OWN_CODE", "RULES", "Access", "Rule", "TooMany", "forbidden_below", "refuse_forbidden", "refuse_holding",
+    "refuse_ways", "why_forbidden",
+]  # fmt: skip
+
+OWN_CODE = "the code of Metnos itself and what runs it"
+_NO_WAY = "No setting and no approval lifts this. Do it by hand if it must be done."
 
 
-class Access(StrEnum):
-    READ = "read"
-    WRITE = "write"
+class TooMany(Exception):
+    """There is more below a folder than can be looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What is forbidden and, in a few words, what it is. Everything below a match is forbidden too.
+def why_forbidden(path: Path, access: Access, known: Aliases | None = None) -> str | None:
+    """What this canonical path is, if it is something that may not be touched in this way.
 
-    Patterns stand between white space. One that begins with ``/`` starts at the root of the file system, any other may
-    stand anywhere; ``*`` is any text within one component, ``?`` any one character.
+    ``known`` spares a look at the disk to a caller that has just looked.
     """
-
-    what: str
-    patterns: str
-    reading: bool = True
-
-    def compiled(self) -> re.Pattern[str]:
-        parts = []
-        for pattern in self.patterns.split():
-            glob = re.escape(pattern.lstrip("/")).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
-            parts.append(("/" if pattern.startswith("/") else "(?:/.*)?/") + glob)
-        return re.compile(f"(?:{'|'.join(parts)})(?:/.*)?", re.IGNORECASE | re.DOTALL)
-
-
-RULES = (
-    Rule("an agent's own keys and records", ".keys .audit .law .mnestome"),
-    Rule("an agent's constitution and settings, which only its owner changes", "SOUL.md metnos.toml", reading=False),
-    Rule(
-        "the system's own programs and configuration",
-        "/etc /usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /snap /var/lib /var/spool /run /efi",
-        reading=False,
-    ),
-    Rule(
-        "programs and settings that other programs run",
-        """.local/bin bin/activate* *.pth sitecustomize.py usercustomize.py .gitconfig .config/git .git/config .vimrc
-        .vim .config/nvim .emacs* .config/emacs .tmux.conf .config/sway .config/i3 .config/hypr
-        .local/share/applications .local/share/gnome-shell .config/Code .vscode""",
-        reading=False,
-    ),
-    Rule(
-        "the kernel's and the devices' own trees",
-        "/proc /sys /dev /boot /efi /lib/modules /usr/lib/modules /usr/src /run/udev /etc/udev /etc/modprobe.d"
-        " /etc/modules* /etc/sysctl*",
-    ),
-    Rule(
-        "this machine's passwords and rights",
-        "/etc/shadow* /etc/gshadow* /etc/passwd- /etc/group- /etc/sudoers* /etc/security /etc/pam.d /etc/polkit-1"
-        " /etc/krb5.keytab /etc/ssl/private /etc/wireguard /etc/openvpn /etc/ipsec* /etc/letsencrypt"
-        " /etc/NetworkManager/system-connections /etc/wpa_supplicant /etc/netplan /etc/kubernetes /var/lib/sss"
-        " /var/lib/docker /var/lib/kubelet /run/secrets /run/credentials /run/user /run/docker* /run/podman"
-        " /run/containerd etc/shadow* etc/gshadow*",
-    ),
-    Rule(
-        "keys",
-        """.ssh /etc/ssh .gnupg .pki .putty .age .minisign .signify .step id_rsa* id_dsa* id_ecdsa* id_ed25519*
-        *.pem *.key *.ppk *.p12 *.pfx *.jks *.keystore *.kdbx *.kdb .ethereum .electrum .bitcoin .monero .config/Exodus
-        wallet.dat""",
-    ),
-    Rule(
-        "credentials",
-        """.aws .azure .config/gcloud .kube .docker/config.json .netrc _netrc .authinfo* .pgpass .my.cnf .mylogin.cnf
-        .git-credentials .config/git/credentials .config/gh .config/glab-cli .config/hub .npmrc .yarnrc.yml .pypirc
-        .gem/credentials .cargo/credentials* .m2/settings*.xml .gradle/gradle.properties .terraform.d .terraformrc
-        .config/rclone .rclone.conf .s3cfg .boto .config/doctl .config/hcloud .fly .config/containers/auth.json
-        .vault-token .config/sops .password-store .config/op .op .config/Bitwarden* .config/1Password .config/keepassxc
-        .local/share/keyrings .local/share/kwalletd .kde/share/apps/kwallet .cache/keyring-* .Xauthority .ICEauthority
-        .config/pulse/cookie .smbcredentials .config/msmtp .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc
-        .config/neomutt .mutt .databrickscfg .snowflake .cache/huggingface/token .env .env.* .envrc .htpasswd
-        .config/evolution .local/share/evolution .config/goa-1.0 .vnc .claude .codex .config/openai""",
-    ),
-    Rule(
-        "files that a shell or a session runs when it starts",
-        """.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin
-        .zlogout .config/zsh .oh-my-zsh .cshrc .tcshrc .login .logout .kshrc .mkshrc .inputrc .config/fish
-        .config/nushell .config/xonsh .xonshrc .pam_environment .xinitrc .xsession .xsessionrc .xprofile
-        .config/autostart .config/systemd .local/share/systemd .config/environment.d .config/plasma-workspace
-        .local/share/dbus-1/services .pythonrc* .config/direnv .git/hooks .config/git/hooks /etc/profile /etc/profile.d
-        /etc/bash* /etc/zsh* /etc/fish /etc/csh* /etc/environment /etc/environment.d /etc/rc* /etc/init*
-        /etc/systemd /usr/lib/systemd /lib/systemd /run/systemd /etc/xdg/autostart /etc/cron* /etc/anacrontab /etc/at.*
-        /var/spool/cron /var/spool/at /etc/ld.so*""",
-    ),
-    Rule(
-        "histories of what was typed, passwords included",
-        """.bash_history .zsh_history .zhistory .history .local/share/fish .python_history .psql_history
-        .mysql_history .sqlite_history .rediscli_history .node_repl_history .lesshst .viminfo""",
-    ),
-    Rule(
-        "browsers', mail programs' and messengers' profiles",
-        """.mozilla .librewolf .waterfox .zen .thunderbird .config/google-chrome* .config/chromium*
-        .config/BraveSoftware .config/vivaldi* .config/opera* .config/microsoft-edge* .config/yandex-browser*
-        .config/falkon .config/epiphany .local/share/epiphany .config/qutebrowser .local/share/qutebrowser
-        .tor-browser* .local/share/torbrowser .config/Signal .local/share/TelegramDesktop .config/discord .config/Slack
-        .config/Element snap/firefox snap/chromium snap/brave snap/opera snap/thunderbird snap/bitwarden
-        .var/app/org.mozilla.* .var/app/com.google.Chrome* .var/app/org.chromium.* .var/app/com.brave.*
-        .var/app/com.microsoft.Edge* .var/app/com.vivaldi.* .var/app/io.gitlab.librewolf* .var/app/org.keepassxc.*
-        .var/app/com.bitwarden.* .var/app/org.signal.* .var/app/org.telegram.* .var/app/com.discordapp.*
-        snap/telegram-desktop snap/signal-desktop snap/discord .config/mozilla .cache/mozilla .cache/google-chrome*
-        .cache/chromium .cache/BraveSoftware .cache/thunderbird cookies.sqlite logins.json key4.db Login?Data""",
-    ),
-)
-
-_COMPILED = tuple((rule, rule.compiled()) for rule in RULES)
-
-
-def why_forbidden(path: Path, access: Access) -> str | None:
-    """What this canonical path is, if it is something that may not be touched in this way."""
-    return _why(str(path), access)
-
-
-@lru_cache(maxsize=8192)  # each path is asked about at every gate that it passes, and the rules never change
-def _why(text: str, access: Access) -> str | None:
-    for rule, pattern in _COMPILED:
-        if (rule.reading or access is Access.WRITE) and pattern.fullmatch(text):
-            return rule.what
-    return None
+    text = str(path)
+    what = why_named(text, access) or (_own(text) if access is Access.WRITE else None)
+    if what is not None:
+        return what
+    known = known or aliases.look()
+    for name in known.names_of(text):
+        what = why_named(name, access)
+        if what is not None:
+            return what
+    return known.what_file(text, access)
 
 
 def refuse_forbidden(path: Path, access: Access) -> None:
     """Raise if a hard rule forbids this canonical path."""
     what = why_forbidden(path, access)
     if what is not None:
-        raise ForbiddenPath(
-            f"{path} is out of bounds for any {access}: it belongs to {what}",
-            fix="No setting and no approval lifts this. Do it by hand if it must be done.",
-        )
+        raise ForbiddenPath(f"{path} is out of bounds for any {access}: it belongs to {what}", fix=_NO_WAY)
+
+
+def refuse_ways(ways: Iterable[Path], access: Access) -> None:
+    """Raise if a hard rule forbids one of the names that lead to a path (`metnos.core.canon.path_ways`)."""
+    for way in ways:
+        refuse_forbidden(way, access)
+
+
+def refuse_holding(folder: Path) -> None:
+    """Raise if what this process runs from lies in a folder, which then must not be moved or removed either."""
+    below = f"{_folded(str(folder)).rstrip('/')}/"
+    if any(place.startswith(below) for place in _own_folded()):
+        raise ForbiddenPath(f"{folder} may not be changed as a whole: in it lies {OWN_CODE}", fix=_NO_WAY)
 
 
 def forbidden_below(
-    folder: Path, access: Access, most: int, *, enter: Callable[[str], bool] | None = None
+    folder: Path,
+    access: Access,
+    most: int,
+    *,
+    enter: Callable[[str], bool] | None = None,
+    also: Callable[[str], bool] | None = None,
 ) -> Iterator[Path]:
     """Everything below a canonical folder that may not be touched, the outermost of each; links are not followed.
 
-    ``enter`` is asked of each folder, just before it is read, and may say no. Raises `TooMany` when there are more than
-    ``most`` entries to look at.
+    ``also`` says of a name that it is to be found, too. ``enter`` is asked of each folder, just before it is read, and
+    may say no. Raises `TooMany` when there are more than ``most`` entries to look at.
     """
+    known = aliases.look()
+    leads, files = known.leads, known.inodes(access)
     waiting = [str(folder)]
     seen = 0
     while waiting:
@@ -170,22 +99,29 @@ def forbidden_below(
                 seen += 1
                 if seen > most:
                     raise TooMany
+                name, path = entry.name, entry.path
                 # The name alone tells almost always, in a fraction of the time that the rules take.
-                if _NAMES.fullmatch(entry.name) and why_forbidden(Path(entry.path), access) is not None:
-                    yield Path(entry.path)
+                if (also is not None and also(name)) or (
+                    (LAST_NAMES.fullmatch(name) or (leads and path in leads) or (files and entry.inode() in files))
+                    and why_forbidden(Path(path), access, known) is not None
+                ):
+                    yield Path(path)
                 elif entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+                    waiting.append(path)
 
 
-class TooMany(Exception):
-    """There is more below a folder than can be looked at."""
+def _own(text: str) -> str | None:
+    folded = _folded(text)
+    if any(folded == place or folded.startswith(f"{place}/") for place in _own_folded()):
+        return OWN_CODE
+    return None
 
 
-def _last_names() -> re.Pattern[str]:
-    """A name that some rule ends in: whatever is forbidden lies at or below one of these."""
-    last = {pattern.rstrip("/").rpartition("/")[2] for rule in RULES for pattern in rule.patterns.split()}
-    globs = (re.escape(name).replace(r"\*", ".*").replace(r"\?", ".") for name in sorted(last))
-    return re.compile("|".join(globs), re.IGNORECASE | re.DOTALL)
+@cache
+def _own_folded() -> tuple[str, ...]:
+    return tuple(_folded(str(place)) for place in own_places())
 
 
-_NAMES = _last_names()
+def _folded(text: str) -> str:
+    """A path without its case, which some disks ignore."""
+    return text.casefold()

@@ -2,8 +2,9 @@
 
 Rules: read-only refuses whatever changes something or leaves the home; supervised asks for it, but for the notes and
 reminders that Metnos keeps for the owner; full asks only where a Law does: what leaves the home (Law 0), what cannot be
-taken back (Law 1, twice), and programs and MCP servers, of which nobody can say what they do. A use that is in no row
-is refused.
+taken back (Law 1, twice), and programs and MCP servers, of which nobody can say what they do. Hidden names are read
+only after a question and never changed, unless the owner's own words name them; that, and a change of what something
+runs by itself, is *high risk*: asked at every level, whatever was granted. A use that is in no row is refused.
 ``docs/policy.md`` shows this table, and a test compares the two.
 """
 
@@ -12,7 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from metnos.law.capability import Capability
-from metnos.law.need import OWN, Need
+from metnos.law.guarded import is_hidden, what_runs
+from metnos.law.need import HIDDEN, NAMED, OPEN, OWN, PATHS, Need
 from metnos.law.principal import Autonomy
 
 
@@ -40,6 +42,10 @@ class Use(StrEnum):
     READ = "fs.read"
     WRITE = "fs.write"
     NOTES = "fs.write, notes"
+    HIDDEN_READING = "fs.read, hidden"
+    HIDDEN_WRITING = "fs.write, hidden"
+    NAMED_WRITING = "fs.write, hidden, named"
+    RUNNING = "fs.write, what runs"
     HOME_READING = "net.http, home, reading"
     HOME_SENDING = "net.http, home, sending"
     OUTSIDE_READING = "net.http, outside, reading"
@@ -77,6 +83,10 @@ TABLE = (
     Row(Use.READ, "read files", _ALLOW, _ALLOW, _ALLOW),
     Row(Use.WRITE, "change files, with a way back", _REFUSE, _ASK, _ALLOW),
     Row(Use.NOTES, "keep your notes and reminders, with a way back", _REFUSE, _ALLOW, _ALLOW),
+    Row(Use.HIDDEN_READING, "read what is hidden: names that begin with a dot", _ASK, _ASK, _ASK),
+    Row(Use.HIDDEN_WRITING, "change what is hidden", _REFUSE, _REFUSE, _REFUSE),
+    Row(Use.NAMED_WRITING, "change what is hidden and named in your own words (high risk)", _REFUSE, _ASK, _ASK),
+    Row(Use.RUNNING, "change what something runs or obeys by itself (high risk)", _REFUSE, _ASK, _ASK),
     Row(Use.HOME_READING, "fetch something within the home network", _ALLOW, _ALLOW, _ALLOW),
     Row(Use.HOME_SENDING, "send something within the home network", _REFUSE, _ASK, _ALLOW),
     Row(Use.OUTSIDE_READING, "fetch something from outside the home", _REFUSE, _ASK, _ASK),
@@ -90,11 +100,11 @@ TABLE = (
     Row(Use.IRREVERSIBLE, "anything that cannot be taken back", _REFUSE, _TWICE, _TWICE),
 )
 
+HIGH_RISK = frozenset({Use.NAMED_WRITING, Use.RUNNING})  # no grant speaks for these
+
 _ROWS = {row.use: row for row in TABLE}
 _ORDER = tuple(Verdict)
 _PLAIN = {
-    Capability.FS_READ: Use.READ,
-    Capability.FS_WRITE: Use.WRITE,
     Capability.SHELL_EXEC: Use.SHELL,
     Capability.EXECUTOR_CALL: Use.CALL,
     Capability.SYSTEM_READ: Use.SYSTEM,
@@ -113,11 +123,33 @@ def use_of(need: Need) -> Use:
         if need.sends:
             return Use.OUTSIDE_SENDING if need.leaves else Use.HOME_SENDING
         return Use.OUTSIDE_READING if need.leaves else Use.HOME_READING
-    if need.capability is Capability.FS_WRITE and need.verb == OWN:
-        return Use.NOTES
+    if need.capability in PATHS:
+        return _use_of_path(need)
     if need.capability is Capability.MODEL_CHAT:
         return Use.OUTSIDE_CHAT if need.outside else Use.HOME_CHAT
     return _PLAIN[need.capability]
+
+
+def is_hidden_use(need: Need) -> bool:
+    """Whether a need is for something hidden, which is seen only when it was asked for."""
+    return use_of(need) in (Use.HIDDEN_READING, Use.HIDDEN_WRITING, Use.NAMED_WRITING)
+
+
+def asks_anew(need: Need) -> bool:
+    """Whether a need is asked about each time: no *always* is offered for it."""
+    return is_hidden_use(need) or use_of(need) in HIGH_RISK
+
+
+def _use_of_path(need: Need) -> Use:
+    reading = need.capability is Capability.FS_READ
+    hidden = need.verb in (HIDDEN, NAMED) or (need.verb not in (OWN, OPEN) and is_hidden(need.target, reading=reading))
+    if reading:
+        return Use.HIDDEN_READING if hidden else Use.READ
+    if need.verb == OWN:
+        return Use.NOTES
+    if hidden:
+        return Use.NAMED_WRITING if need.verb == NAMED else Use.HIDDEN_WRITING
+    return Use.WRITE if what_runs(need.target) is None else Use.RUNNING
 
 
 def row(use: Use) -> Row:

@@ -25,7 +25,12 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 PATHS = frozenset({Capability.FS_READ, Capability.FS_WRITE})
-OWN = "own"  # the verb of a change to what Metnos keeps for the owner: notes and reminders
+# Verbs of needs for paths, by which the code that prepared a call says what the path's letters do not.
+OWN = "own"  # a change to what Metnos keeps for the owner: notes and reminders
+OPEN = "open"  # within the workspace, whose own place may have a hidden name
+HIDDEN = "hidden"  # reached through a hidden name
+NAMED = "named"  # hidden, and the owner's own words name this very path
+FORBIDDEN = "forbidden"  # reached through a name that nothing may touch
 LOOKUP = "LOOKUP"  # the verb of asking name servers for a name, where that alone can tell them something
 
 

@@ -22,6 +22,7 @@ from metnos.law.capability import Capability
 from metnos.law.grants import MAX_DAYS, Grants
 from metnos.law.inbox import Inbox, Item
 from metnos.law.inbox import State as Question
+from metnos.law.levels import asks_anew
 from metnos.law.need import PATHS
 from metnos.law.principal import Principal
 from metnos.turn.events import Answer, StepDone, StepStarted, Wanted
@@ -169,7 +170,7 @@ def _targets(door: Door, call: Call, item: Item) -> Sequence[Target]:
     broad = {str(folder) for folder in (home, *home.parents)}
     found: list[Target] = []
     for need in door.runner.needs(call):
-        if need.capability in _NOT_ALWAYS or need.target == "*":
+        if need.capability in _NOT_ALWAYS or need.target == "*" or asks_anew(need):
             return ()
         if need.capability is Capability.FS_WRITE:
             path = Path(need.target)

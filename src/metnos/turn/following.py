@@ -18,6 +18,7 @@ from metnos.grimoire.trace import State
 from metnos.turn.act import Door, Ended, act, done
 from metnos.turn.answer import words
 from metnos.turn.events import Answer, Event
+from metnos.turn.named import named_paths
 from metnos.turn.plan.fill import fitted
 from metnos.turn.plan.model_scene import Done, Scene
 from metnos.turn.plan.records import Kind, Path, Plan, Step
@@ -104,7 +105,9 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
             tainted = tainted or not is_vouched_for(step, _before(scratch, steps, place), scratch.tools)
         tainted = tainted or _is_strangers(scratch, step.executor)
         call = Call(step.executor, args, request.principal, request.cwd, request.id, now=request.asked, tainted=tainted)
-        call = replace(call, resumes=resumes, carries=carries)
+        said = request.text if request.principal.may_answer else ""
+        named = named_paths(said, request.cwd, way.door.home)
+        call = replace(call, resumes=resumes, carries=carries, named=named)
         ended = yield from act(way.door, call, place, len(steps), dry_run=request.dry_run, language=scratch.language)
     except ExecutorFailed as error:
         ended = Ended(State.FAILED, None, error.what, error.kind, error.fix)

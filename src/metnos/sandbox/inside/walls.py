@@ -216,7 +216,7 @@ def _make_folder(path: str) -> None:
 
 def _make_empty_file(path: str) -> None:
     if not os.path.exists(path):
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o444))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o000))
 
 
 def _write(path: str, text: str) -> None:
