@@ -333,7 +333,8 @@ class TestAsking:
     def begin(self, house: House, made: Draft, principal: Principal, *answers: Answer) -> turning.Taken:
         step = (made.name, made.read().examples[0].args)
         with planned([step]):
-            return take(house.app, "make ~/old and move the tmp files of ~/scarti there", answers, cwd=house.home, principal=principal)
+            text = "make ~/old and move the tmp files of ~/scarti there"
+            return take(house.app, text, answers, cwd=house.home, principal=principal)
 
     def test_whoever_is_there_is_asked_about_each_change(self, house: House, made: Draft) -> None:
         before = everything(house.home)
