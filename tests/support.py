@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from metnos.core.workspace import Workspace
 from metnos.law.audit_log import backwards
 from metnos.sandbox.profile import find_bwrap
@@ -112,11 +114,11 @@ def agreed(_arrival: object) -> bool:
 
 def tool(name: str) -> ModuleType:
     """A script of tools/ as a module. What scripts share they import from beside them."""
-    if str(ROOT / "tools") not in sys.path:
-        sys.path.append(str(ROOT / "tools"))  # behind all else: some have names that tests have, too
     spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:  # no longer than that: some have names that folders of tests have, too
+        patch.syspath_prepend(str(ROOT / "tools"))
+        spec.loader.exec_module(module)
     return module
