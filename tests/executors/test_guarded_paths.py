@@ -19,7 +19,7 @@ from metnos.law.guarded import is_hidden, what_runs
 from metnos.law.inbox import State
 from metnos.law.levels import Use, use_of
 from metnos.law.own_places import own_places
-from metnos.turn.named import named_paths
+from metnos.turn.named import named_paths, typed_paths
 from support import ROOT
 from tables import try_each
 
@@ -128,6 +128,10 @@ class TestNamed:
     def test_only_whole_hidden_paths_are_named(self, words: str, names: list[str]) -> None:
         owner = Path("/home/owner")
         assert named_paths(words, owner, owner) == {owner / name for name in names}
+
+    def test_arguments_that_were_typed_name_paths_too(self) -> None:
+        owner = Path("/home/owner")
+        assert typed_paths(["~/.my file", ["~/.a", "~/b"], 3], owner, owner) == {owner / ".my file", owner / ".a"}
 
     def test_it_is_asked_about_and_the_difference_is_shown(self, full: App) -> None:
         mutator(full, WRITE)

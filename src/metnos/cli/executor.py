@@ -27,7 +27,7 @@ from metnos.grimoire.trace import State as Standing
 from metnos.law.principal import at_terminal
 from metnos.turn import act
 from metnos.turn.events import Answer, Wanted
-from metnos.turn.named import named_paths
+from metnos.turn.named import typed_paths
 
 _WIDEST = 60
 _COLUMNS = 7
@@ -105,7 +105,7 @@ def run(choice: Choice, name: str, args: tuple[str, ...], given: str | None, dry
         return FINE
     manifest = app.catalog.get(name).manifest
     values = arguments.parse(manifest, args) | _json_arguments(given)
-    typed = named_paths(shlex.join(str(each) for each in (*args, *values.values())), Path.cwd(), app.door.home)
+    typed = typed_paths(values.values(), Path.cwd(), app.door.home)
     call = Call(name, values, at_terminal(), Path.cwd(), now=app.clock.now(), named=typed)
     try:
         if dry_run:

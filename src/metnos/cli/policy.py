@@ -19,6 +19,7 @@ from metnos.law.grants import MAX_DAYS
 from metnos.law.levels import Verdict
 from metnos.law.need import PATHS
 from metnos.law.principal import at_terminal
+from metnos.turn.named import typed_paths
 
 _COLUMNS = ("use", "what it means", "read_only", "supervised", "full")
 
@@ -73,7 +74,8 @@ def check(choice: Choice, executor: str, args: tuple[str, ...], as_json: bool) -
     """
     app = open_app(choice)
     values = arguments.parse(app.catalog.get(executor).manifest, args)
-    steps = app.runner.explain(Call(executor, values, at_terminal(), Path.cwd()))
+    typed = typed_paths(values.values(), Path.cwd(), app.door.home)
+    steps = app.runner.explain(Call(executor, values, at_terminal(), Path.cwd(), named=typed))
     if as_json:
         print_json([{"step": step, "verdict": verdict, "words": words} for step, verdict, words in steps])
     else:

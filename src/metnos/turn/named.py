@@ -5,6 +5,8 @@ and nothing that was read or planned names anything. Pure but for the links that
 """
 
 import re
+import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 from metnos.core.canon import path_ways
@@ -27,6 +29,11 @@ def named_paths(words: str, cwd: Path, home: Path) -> frozenset[Path]:
         if any(is_hidden(str(way)) for way in ways):
             found.add(ways[-1])
     return frozenset(found)
+
+
+def typed_paths(values: Iterable[object], cwd: Path, home: Path) -> frozenset[Path]:
+    """The same of arguments that a person typed for one executor."""
+    return named_paths(shlex.join(map(str, values)), cwd, home)
 
 
 def _spellings(words: str) -> list[str]:
