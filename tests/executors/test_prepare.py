@@ -4,6 +4,7 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from executors.calls import ADDRESS, READ, READS, WRITE, WRITES, manifest, mutat
 from metnos.core.errors import ExecutorFailed
 from metnos.core.sections import ExecutorSettings
 from metnos.executors import prepare as preparing
+from metnos.executors import private
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.prepare import Prepared, build_walls, hosts_of
@@ -277,16 +279,16 @@ class TestWalls:
         read = manifest({"paths": READS}, HOME_READING)
         assert walls(read, ready(read, home, paths=[".ssh", "box"])).binds == (str(home / "box"),)
 
-    @pytest.mark.parametrize(("limit", "most"), [("_MOST_ENTRIES", 2), ("_MOST_MASKS", 1)])
+    @pytest.mark.parametrize(("where", "limit", "most"), [(private, "_MOST_ENTRIES", 2), (preparing, "_MOST_MASKS", 1)])
     def test_more_than_can_be_looked_through(
-        self, home: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+        self, home: Path, monkeypatch: pytest.MonkeyPatch, where: ModuleType, limit: str, most: int
     ) -> None:
         for name in (".env", ".envrc"):
             (home / "box" / name).write_text("x")
         read = manifest({"path": READ}, HOME_READING)
         prepared = ready(read, home, path="box")
         assert len(walls(read, prepared).masks) == 2
-        monkeypatch.setattr(preparing, limit, most)
+        monkeypatch.setattr(where, limit, most)
         with pytest.raises(ExecutorFailed, match="too much below") as caught:
             walls(read, prepared)
         assert (caught.value.kind, caught.value.fix) == ("too_large", "Name a smaller folder.")

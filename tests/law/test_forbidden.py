@@ -198,6 +198,15 @@ def test_below_a_folder_links_are_not_followed(ordinary: Path) -> None:
     assert list(forbidden_below(ordinary / "open", Access.READ, 100)) == [ordinary / "open/.env"]
 
 
+def test_below_a_folder_where_a_forbidden_link_leads_is_found(ordinary: Path) -> None:
+    (ordinary / "box/dotfiles").mkdir(parents=True)
+    for name, leads in ((".ssh", "dotfiles"), (".netrc", "../outside"), (".aws", "."), ("fine", "dotfiles")):
+        (ordinary / "box" / name).symlink_to(leads)
+    found = list(forbidden_below(ordinary / "box", Access.READ, 100))
+    assert set(found) == {ordinary / "box" / name for name in (".ssh", ".netrc", ".aws", "dotfiles")}
+    assert len(found) == 4
+
+
 def test_below_a_folder_with_too_much_in_it(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / "box" / name / name).mkdir(parents=True)

@@ -209,8 +209,8 @@ class Broker:
         reading = access is Access.READ
         for way in ways:
             above = [root for root in roots if way.is_relative_to(root)]
-            if self._prepared.hidden & set(above):
-                continue
+            if self._prepared.hidden & set(above) or any(root.is_relative_to(way) for root in roots):
+                continue  # asked for itself, or on the way to what was
             parts = [str(way.relative_to(root)) for root in above] or [str(way)]
             if all(is_hidden(part, reading=reading) for part in parts):
                 raise ExecutorFailed(

@@ -28,7 +28,7 @@ from metnos.executors.scope import Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, why_forbidden
-from metnos.law.guarded import is_hidden, what_runs
+from metnos.law.guarded import OPEN_NAMES, is_hidden, what_runs
 from metnos.law.need import FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, Need, lookup_tells, sounds_like_home
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
@@ -255,11 +255,16 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
     # The workspace itself may well have a hidden name, and a home may; what is hidden in it is hidden.
     own_names = [place.workspace.root, *([place.home] if is_hidden(str(place.home)) else [])]
     within = [_inside(way, own_names) for way in ways]
-    if any(is_hidden(part, reading=not writing) for part in within):
+    if any(is_hidden(part, reading=not writing) for part in within) or _is_hidden_folder(path):
         return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
     if writing and own:
         return Need(capability, str(path), OWN)
     return Need(capability, str(path), OPEN if any(map(path.is_relative_to, own_names)) else "")
+
+
+def _is_hidden_folder(path: Path) -> bool:
+    """Whether a folder has a name that only files have openly."""
+    return path.name in OPEN_NAMES and path.is_dir()
 
 
 def _inside(way: Path, folders: Sequence[Path]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from metnos.executors.exposure import Enter
 from metnos.law.forbidden import Access, forbidden_below, why_forbidden
-from metnos.law.guarded import is_hidden_name
+from metnos.law.guarded import is_hidden_entry
 
 _MOST_ENTRIES = 500_000
 
@@ -34,7 +34,7 @@ class PrivateView:
         while waiting:
             here = waiting.pop()
             is_asked = any(here.is_relative_to(path) for path in self._asked)
-            also = None if is_asked else is_hidden_name
+            also = None if is_asked else is_hidden_entry
             for path in forbidden_below(here, Access.READ, _MOST_ENTRIES, enter=enter, also=also):
                 if why_forbidden(path, Access.READ) is not None:
                     yield path

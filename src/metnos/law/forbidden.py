@@ -75,15 +75,17 @@ def forbidden_below(
     most: int,
     *,
     enter: Callable[[str], bool] | None = None,
-    also: Callable[[str], bool] | None = None,
+    also: Callable[[os.DirEntry[str]], bool] | None = None,
 ) -> Iterator[Path]:
-    """Everything below a canonical folder that may not be touched, the outermost of each; links are not followed.
+    """Everything below a canonical folder that may not be touched, the outermost of each; links are not followed, but
+    where a forbidden one leads is found, too.
 
-    ``also`` says of a name that it is to be found, too. ``enter`` is asked of each folder, just before it is read, and
-    may say no. Raises `TooMany` when there are more than ``most`` entries to look at.
+    ``also`` says of an entry that it is to be found, too. ``enter`` is asked of each folder, just before it is read,
+    and may say no. Raises `TooMany` when there are more than ``most`` entries to look at.
     """
     known = aliases.look()
     leads, files = known.leads, known.inodes(access)
+    led: list[Path] = []
     waiting = [str(folder)]
     seen = 0
     while waiting:
@@ -101,13 +103,17 @@ def forbidden_below(
                     raise TooMany
                 name, path = entry.name, entry.path
                 # The name alone tells almost always, in a fraction of the time that the rules take.
-                if (also is not None and also(name)) or (
+                if (also is not None and also(entry)) or (
                     (LAST_NAMES.fullmatch(name) or (leads and path in leads) or (files and entry.inode() in files))
                     and why_forbidden(Path(path), access, known) is not None
                 ):
                     yield Path(path)
+                    if entry.is_symlink() and why_named(path, access) is not None:
+                        led.append(Path(os.path.realpath(path)))
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(path)
+    rest = (path for path in dict.fromkeys(led) if folder in path.parents and str(path) not in leads)
+    yield from (path for path in rest if os.path.lexists(path))
 
 
 def _own(text: str) -> str | None:

@@ -2,10 +2,12 @@
 
 Rules: a name is hidden if it, or a folder above it, begins with a dot; the few that hold nothing private and run
 nothing are listed here. What programs run or obey without being told so (hooks, start files, build files, editors' and
-agents' configuration) is found by its name, anywhere on the disk. Pure. These are no forbidden paths: the table
-(`levels`) says what happens with them, and `forbidden_rules` has those that nothing may touch.
+agents' configuration) is found by its name, anywhere on the disk. Pure but for `is_hidden_entry`. These are no
+forbidden paths: the table (`levels`) says what happens with them, and `forbidden_rules` has those that nothing may
+touch.
 """
 
+import os
 from functools import lru_cache
 
 from metnos.law.forbidden_rules import Rule
@@ -92,15 +94,20 @@ _COMPILED = tuple((rule.what, rule.compiled()) for rule in RUNS)
 
 def is_hidden(path: str, *, reading: bool = False) -> bool:
     """Whether a name in this path, which may be a part of one, begins with a dot and is none of those left open."""
-    parts = path.split("/")
-    if reading and "/".join(parts[-2:]) in OPEN_READING:
-        parts = parts[:-2]
-    return any(is_hidden_name(part) for part in parts)
+    *folders, last = path.split("/")
+    if reading and folders and f"{folders[-1]}/{last}" in OPEN_READING:
+        del folders[-1]
+    return any(is_hidden_name(folder, folder=True) for folder in folders) or is_hidden_name(last)
 
 
-def is_hidden_name(name: str) -> bool:
-    """The same of one name."""
-    return len(name) > 1 and name[0] == "." and name not in OPEN_NAMES
+def is_hidden_name(name: str, *, folder: bool = False) -> bool:
+    """The same of one name. The names left open are names of files: a folder called so is hidden like any other."""
+    return name[:1] == "." and len(name) > 1 and (folder or name not in OPEN_NAMES)
+
+
+def is_hidden_entry(entry: os.DirEntry[str]) -> bool:
+    """The same of an entry of a folder."""
+    return entry.name[0] == "." and is_hidden_name(entry.name, folder=entry.is_dir(follow_symlinks=False))
 
 
 @lru_cache(maxsize=4096)
