@@ -333,7 +333,7 @@ class TestActing:
     def test_nothing_beats_and_no_server_is_asked(self, changed: app.App) -> None:
         assert changed.halted() is not None
         with pytest.raises(UsageError):
-            servers.look(changed, None)  # type: ignore[arg-type]  # refused before it is looked at
+            servers.look(changed, None, named=True)  # type: ignore[arg-type]  # refused before it is looked at
 
     def test_stopping_and_reading_go_on(self, changed: app.App) -> None:
         changed.halts.halt("smoke")
