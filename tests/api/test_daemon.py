@@ -25,7 +25,7 @@ from support import metnos
 # All but introspection, which waits for a night before which the owner was there.
 JOBS = [
     *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "critic", "selection"),
-    *("synt", "conversations", "uses", "undo", "executors", "audit", "backup"),
+    *("synt", "conversations", "uses", "undo", "executors", "code", "audit", "backup"),
 ]
 SLEEP = """
 import time

@@ -8,19 +8,22 @@ import pytest
 
 from executors.hands import give
 from grimoire.curated import lived_through
+from law.packages import make_package
 from metnos.app import App, remembering
 from metnos.app import night as building
 from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.executors import index
 from metnos.grimoire.episode import Verdict
+from metnos.law.own_pin import OwnPin
+from metnos.law.principal import at_terminal
 from metnos.night.jobs import Night, Watcher
 from metnos.night.records import State
 from turn.turning import take
 
 JOBS = [
     *("catch_up", "embedder", "ager", "curator", "dream", "fast_paths", "multi_tool_promote", "critic", "selection"),
-    *("introspection", "synt", "conversations", "uses", "undo", "executors", "audit", "backup"),
+    *("introspection", "synt", "conversations", "uses", "undo", "executors", "code", "audit", "backup"),
 ]
 
 
@@ -135,3 +138,17 @@ def test_whoever_stops_the_night_stops_learning_and_dreaming(equipped: App, job:
     assert (run.state, run.message) == (State.INTERRUPTED, remembering.STOPPED)
     assert seen.count(part) == 1
     assert (night.run_now(job).state, night.run_now(job).message) == (State.DONE, "")
+
+
+def test_code_that_changed_while_it_runs_is_told_and_stops_acting(opened: App, tmp_path: Path) -> None:
+    package = make_package(tmp_path)
+    seat = opened.seat
+    own = OwnPin(seat.db, seat.audit, seat.signer, opened.clock, package)
+    own.uphold()
+    own.pin(own.look().word, at_terminal())
+    night = building.build(replace(opened, own=own))
+    assert night.run_now("code").counts["wrong"] == 0
+    (package / "law" / "levels.py").write_text("LIMIT = 99\n")
+    assert night.run_now("code").counts["wrong"] == 1
+    assert any("law/levels.py was changed" in each.text for each in night.notices.unseen())
+    assert own.halt() is not None

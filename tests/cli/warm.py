@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from metnos.law import own_pin
+from metnos.law.own_code import PACKAGE
 from metnos.models import embed_builtin
 from support import Ran
 
@@ -283,6 +285,7 @@ def _load(folder: str) -> None:
     embed_builtin.Builtin().embed(["something"])  # takes longer to load than all the rest
     _Loaded.command = f"{folder}/metnos"
     subprocess.Popen = _Loaded  # type: ignore[misc]
+    own_pin.see(PACKAGE)  # a copy has it measured
     gc.freeze()
 
 

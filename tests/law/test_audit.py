@@ -30,11 +30,11 @@ def log(opened: app.App, month: str = "2026-11") -> Path:
 
 def test_lines_are_numbered_and_chained(opened: app.App) -> None:
     lines = [opened.audit.append(Entry("some act", {"n": str(n)})) for n in range(3)]
-    assert [line.seq for line in lines] == [4, 5, 6]
+    assert [line.seq for line in lines] == [5, 6, 7]
     assert lines[1].prev == lines[0].hash
     head = opened.audit.head()
     assert head is not None
-    assert (head.seq, head.hash, head.month) == (6, lines[2].hash, "2026-11")
+    assert (head.seq, head.hash, head.month) == (7, lines[2].hash, "2026-11")
     assert head.size == log(opened).stat().st_size
     assert sound(opened)
 
@@ -64,13 +64,13 @@ def test_a_clock_set_back_does_not_write_into_an_older_file(opened: app.App, clo
 
 
 def test_checkpoints_come_at_their_interval(workspace: Workspace, clock: MovableClock) -> None:
-    settings = Settings(audit={"checkpoint_every": 5})
+    settings = Settings(audit={"checkpoint_every": 6})
     audit = founding.take_seat(workspace, settings, clock).audit
     for _ in range(20):
         audit.append(Entry("some act"))
     signed = [line.seq for line in audit.newest() if line.kind == "checkpoint"][::-1]
-    assert signed == [5, 10, 15, 20, 25]
-    assert app.verify_audit(workspace).checkpoints == 5
+    assert signed == [6, 12, 18, 24]
+    assert app.verify_audit(workspace).checkpoints == 4
     assert app.verify_audit(workspace).sound
 
 
@@ -174,7 +174,7 @@ class TestDamage:
             file.write(b"a line that nobody wrote\n")
         opened.audit.append(Entry("next act"))
         report = app.verify_audit(opened.workspace)
-        assert [fault.place for fault in report.faults] == ["2026-11.jsonl:4"]
+        assert [fault.place for fault in report.faults] == ["2026-11.jsonl:5"]
         assert b"a line that nobody wrote\n" in log(opened).read_bytes()
 
     def test_a_deleted_file_is_noticed(self, opened: app.App) -> None:

@@ -97,7 +97,8 @@ def test_every_byte_of_every_line_counts(
 
 def test_a_changed_line_is_named(log: Workspace) -> None:
     lines = split(november(log))
-    lines[4] = lines[4].replace(b"act-1", b"act-9")
+    assert b"act-0" in lines[4]
+    lines[4] = lines[4].replace(b"act-0", b"act-9")
     join(november(log), lines)
     assert faults(log) == [(Wrong.CHANGED, "2026-11.jsonl:5")]
 

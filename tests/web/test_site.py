@@ -98,6 +98,11 @@ def test_a_halt_is_said_on_every_page(api: Api, page: TestClient) -> None:
     assert "the owner pressed the button" in page.get("/inbox").text
 
 
+def test_changed_code_is_said_on_every_page(api: Api, page: TestClient) -> None:
+    api.answers["/api/status"] = ANSWERS["/api/status"] | {"stopped": "law/levels.py was changed. Type <this>"}
+    assert "law/levels.py was changed. Type &lt;this&gt;" in page.get("/inbox").text
+
+
 def test_a_page_is_shown_even_where_its_frame_cannot_be_had(api: Api, page: TestClient) -> None:
     del api.answers["/api/status"]
     assert page.get("/inbox").status_code == 200

@@ -10,6 +10,7 @@ from metnos.app import ageing, critic, introspecting, learning, paths, rememberi
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
 from metnos.core.clock import to_text
+from metnos.law import own_pin
 from metnos.night import backups, desktop, reminders
 from metnos.night.jobs import Done, Job, Night, Outlook, Parts, Watcher
 from metnos.night.notices import News, Notice, Notices
@@ -67,6 +68,7 @@ def jobs(app: App) -> tuple[Job, ...]:
         short("uses", "forgetting old uses of executors", _forget_uses),
         short("undo", "forgetting what is too old to be undone", _prune_undo),
         short("executors", "verifying every executor", _verify_executors),
+        short("code", "comparing the code of Metnos with its pin", _compare_code),
         short("audit", "proving the audit", _verify_audit),
     ]
     if app.settings.night.backup:
@@ -106,6 +108,13 @@ def _verify_executors(app: App) -> Done:
         for look in wrong
     )
     return Done(counts={"executors": len(app.catalog.names()), "wrong": len(wrong)}, news=news)
+
+
+def _compare_code(app: App) -> Done:
+    """What a daemon that runs for months would not notice: from here on it does not act."""
+    wrong = [*own_pin.describe(app.own.look())]
+    news = tuple(News("code", f"{each}. If you changed nothing, see: metnos doctor") for each in wrong)
+    return Done(counts={"wrong": len(wrong)}, news=news)
 
 
 def _verify_audit(app: App) -> Done:

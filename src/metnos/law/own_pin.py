@@ -8,6 +8,7 @@ Does not guarantee anything against code that was changed before the start and l
 account's own programs.
 """
 
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +20,7 @@ from pathlib import Path
 from metnos import __version__
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, to_text
-from metnos.core.errors import Refused
+from metnos.core.errors import Refused, StoreError
 from metnos.core.sign import Signer, verify
 from metnos.law import own_bytecode
 from metnos.law.audit import Audit
@@ -256,7 +257,8 @@ class OwnPin:
         if not seen.proven <= stored:
             pairs = json.dumps(sorted(seen.proven))
             row = (_python(), pairs, self._sign(BYTECODE_PURPOSE, _python() + sha256_hex(pairs.encode())))
-            with self._db.write() as tx:
+            # A full disk must not keep anybody from reading: this is proved anew the next time.
+            with contextlib.suppress(StoreError), self._db.write() as tx:
                 tx.execute("INSERT OR REPLACE INTO own_bytecode (python, pairs, signature) VALUES (?, ?, ?)", row)
 
     def _known(self) -> frozenset[str]:
