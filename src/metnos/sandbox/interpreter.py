@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from metnos.core.errors import SandboxError
-from metnos.law.forbidden import Access, why_forbidden
+from metnos.law.forbidden_rules import Access, why_named
 from metnos.sandbox.shared_objects import needed_beside
 
 
@@ -61,7 +61,7 @@ def find_parts(program: Path, prefix: Path, exec_prefix: Path) -> Python:
 
 def refuse_private(path: Path, what: str) -> None:
     """Raise if a part that every sandbox would show lies where nothing may be read."""
-    why = why_forbidden(path.resolve(), Access.READ)
+    why = why_named(str(path.resolve()), Access.READ)
     if why is not None:
         raise SandboxError(
             f"{what} lies at {path}, among {why}, which no sandbox may show",
