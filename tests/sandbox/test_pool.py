@@ -404,19 +404,19 @@ def hog(forks: int, each: int, *, shared: int = 0, files: int = 0, ram_mb: int =
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any], int | None], Any]:
     """A broker that answers after several looks at the memory, or when one of them found too much."""
-    really, looked, looks = MemoryWatch._is_too_much, threading.Condition(), [0]
+    really, looked, found = MemoryWatch._is_too_much, threading.Condition(), [False]
 
     def look(self: MemoryWatch) -> bool:
         too_much = really(self)
         with looked:
-            looks[0] += 2 if too_much else 1
+            found.append(too_much)
             looked.notify_all()
         return too_much
 
     def answer(_: dict[str, Any], __: int | None) -> Any:
         with looked:
-            begun = looks[0]
-            assert looked.wait_for(lambda: looks[0] >= begun + 3, 60)
+            before = len(found)
+            assert looked.wait_for(lambda: found[-2:] == [True, True] or len(found) >= before + 3, 60)
         return {"value": 0}
 
     monkeypatch.setattr(MemoryWatch, "_is_too_much", look)

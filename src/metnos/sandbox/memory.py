@@ -41,10 +41,11 @@ class MemoryWatch:
         try:
             while not self._over.wait(_EVERY_S):
                 if self._is_too_much() and not self._over.wait(_AGAIN_S) and self._is_too_much():
+                    self.exceeded = True  # whatever the call says meanwhile
                     return
         finally:
-            if not self._over.is_set():
-                self.exceeded = True
+            self.exceeded = self.exceeded or not self._over.is_set()
+            if self.exceeded:
                 self._stop_call()
 
     def _is_too_much(self) -> bool:

@@ -89,8 +89,8 @@ class Pool:
         for _ in range(_TRIES):
             with self._child(cold) as (zygote, channel), self._memory(zygote, channel, job.walls) as memory:
                 ended = _converse(zygote, channel, packed, job.walls, broker)
-                if ended is not None and ended.message is None:
-                    ended.too_much_memory = memory is not None and memory.exceeded
+            if ended is not None and memory is not None and memory.exceeded:
+                ended.message, ended.too_much_memory = None, True
             if ended is not None:
                 return ended
             with self._lock:
