@@ -373,6 +373,32 @@ def test_how_a_call_ended_is_told(pool: Pool, body: str, walls: dict[str, Any], 
     assert check(ended), ended
 
 
+RUN = """
+    import subprocess
+    done = subprocess.run(args["line"], input=b"b\\na\\n", capture_output=True, cwd="/tmp")
+    folder = os.path.dirname(args["line"][0])
+    return {"entries": [done.returncode, done.stdout.decode().split(), done.stderr.decode()[-200:], os.listdir(folder)]}
+"""
+
+
+@pytest.mark.parametrize("words", ["/usr/bin/sort", "python", "/usr/bin/perl -ne print", "/usr/bin/file -b -"])
+def test_a_named_program_works_and_nothing_beside_it_is_there(pool: Pool, words: str) -> None:
+    """With the libraries and the data that it needs; a Python of its own has its standard library."""
+    line = words.split(" ")
+    if words == "python":
+        line = [str(this_python().program), "-Sc", "import json, sys; sys.stdout.write(sys.stdin.read())"]
+    program = Path(line[0])
+    if not program.is_file() or program.is_symlink():
+        pytest.skip(f"no {program}")
+    made = Job(
+        job(RUN.strip()).code, {"line": line}, CONTEXT, Walls(wall_s=60.0, ram_mb=1024, programs=(str(program),))
+    )
+    code, said, complained, beside = reply(pool.run(made, refuse))
+    assert (code, complained) == (0, "")
+    assert said in (["a", "b"], ["b", "a"]) or "ASCII" in said
+    assert beside == [program.name]
+
+
 HOG = """
     import signal
     bound = bytearray(args["shared"] << 20)

@@ -216,6 +216,12 @@ def test_a_link_is_judged_by_where_it_leads(program: Path, tmp_path: Path) -> No
         find_bwrap(str(other))
 
 
+def test_another_program_of_the_system_is_not_bubblewrap() -> None:
+    for name in ("/bin/sh", "/usr/bin/env", "/usr/bin/python3"):
+        with pytest.raises(SandboxError):
+            find_bwrap(name)
+
+
 def test_a_program_outside_the_systems_folders_is_not_bubblewrap(tmp_path: Path) -> None:
     """Not even a faithful copy: its folder is the owner's to write, and so it is to what runs for them."""
     copy = tmp_path / "bwrap"

@@ -119,8 +119,8 @@ def find_bwrap(named: str) -> Path:
 
 
 def is_the_systems(program: Path) -> bool:
-    """True if this real path lies in a folder of the system and only root can change it or what it is called."""
-    if not any(program.is_relative_to(folder) for folder in _SYSTEM_PROGRAMS):
+    """True if this real path names a bubblewrap of the system's, and only root can change it or what it is called."""
+    if not program.name.startswith("bwrap") or not any(program.is_relative_to(folder) for folder in _SYSTEM_PROGRAMS):
         return False
     return stat.S_ISREG(program.lstat().st_mode) and all(_is_roots(path) for path in (program, *program.parents))
 
