@@ -237,16 +237,18 @@ def _is_replaced(scene: Scene) -> None:
     (scene.box / "new").replace(scene.box / ".env")
 
 
-@pytest.mark.xfail(strict=True, reason="a mask covers what is there; what the owner makes meanwhile is seen")
 @pytest.mark.parametrize("act", [_appears, _is_replaced])
-def test_a_secret_that_appears_during_a_call_is_hidden(world: World, act: object) -> None:
+def test_a_secret_that_appears_during_a_call_does_not_leave_it(world: World, act: object) -> None:
+    """It is seen inside, and nothing that was said after it came is kept; the executor is not to blame."""
     before = (
         outside.made(lambda scene: (scene.box / ".env").write_text("old")) if act is _is_replaced else outside.nothing
     )
     setup = outside.meanwhile(act, before)  # type: ignore[arg-type]
     attack = Attack("x", "flow", "", LOOK, capabilities=BOX, setup=setup)
-    _, _, escaped = world.attempt(attack, cold=False)
-    assert not escaped
+    scene, outcome, _ = world.attempt(attack, cold=False)
+    assert (outcome.ok, outcome.kind, outcome.fault, outcome.breach) == (False, "conflict", False, "")
+    assert not outcome.reply
+    assert scene.secret not in repr(outcome)
 
 
 def test_what_a_forbidden_link_leads_to_is_hidden(world: World) -> None:
