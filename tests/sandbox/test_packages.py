@@ -56,7 +56,7 @@ def test_only_what_is_named_is_found() -> None:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(packages.sysconfig, "get_path", lambda _: str(tmp_path / "site"))
+    monkeypatch.setattr(packages, "_sites", lambda: (str(tmp_path / "site"),))
     (tmp_path / "site").mkdir()
     return tmp_path / "site"
 

@@ -7,7 +7,7 @@ parts are those that its own record names: folders, single modules, its metadata
 import os
 import sysconfig
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from metnos.sandbox.interpreter import refuse_private
@@ -36,12 +36,18 @@ def find_packages(libraries: Iterable[str]) -> list[Part]:
     if not wanted:
         return []
     found: dict[str, str] = {}
-    for site in dict.fromkeys(os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib")):
+    for site in _sites():
         installed = _installed(site, _changed(site))
         for package in wanted:
             for source, name in installed.get(package, ()):
                 found.setdefault(name, source)
     return [(source, name) for name, source in sorted(found.items())]
+
+
+@cache
+def _sites() -> tuple[str, ...]:
+    """Where this environment keeps its packages."""
+    return tuple(dict.fromkeys(os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib")))
 
 
 def _changed(site: str) -> int:
