@@ -7,6 +7,7 @@ are in the soak.
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -77,6 +78,15 @@ def test_the_control_escapes(world: World, attack: Attack, repeat: Repeat) -> No
     for _ in repeat("attacks without the wall", suite=1, soak=4):
         outcome, escaped = world.control(attack)
         assert escaped, outcome
+
+
+@pytest.mark.soak
+@each_of(ATTACKS, third=False)
+def test_it_holds_without_landlock(world: World, attack: Attack) -> None:
+    """A kernel without it has one wall less, and none of these attacks gets through for that."""
+    skip_what_only_root_can(attack, "scene")
+    outcome, escaped = world.control(replace(attack, without="landlock", weaken=None, control={}))
+    assert not escaped, f"{attack.holds}: {escaped} ({outcome.message})"
 
 
 def test_every_attack_has_its_own_name() -> None:

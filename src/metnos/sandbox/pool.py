@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from metnos.core.errors import SandboxError
 from metnos.sandbox.channel import Channel, Closed, Overdue, TooMuch
-from metnos.sandbox.interpreter import this_python
+from metnos.sandbox.interpreter import Python, this_python
 from metnos.sandbox.memory import MemoryWatch
 from metnos.sandbox.packages import find_packages
 from metnos.sandbox.profile import KIT, LIBRARIES, NOTHING, Walls
@@ -209,9 +210,15 @@ def _pack(job: Job, without: frozenset[str]) -> dict[str, Any]:
         "context": job.context,
         "libraries": [LIBRARIES, KIT] if job.libraries else [],
         "python": str(python.prefix),
-        "seen": [*_SEEN, *(f"{path}/" for path in python.searched)],
+        "seen": _seen_by_all(python),
         "shown": [f"{path.rstrip('/')}/" for path in job.walls.binds],
     }
+
+
+@cache
+def _seen_by_all(python: Python) -> tuple[str, ...]:
+    """Where every executor may look."""
+    return (*_SEEN, *(f"{path}/" for path in python.searched))
 
 
 def _converse(zygote: Zygote, channel: Channel, packed: dict[str, Any], walls: Walls, broker: Broker) -> Ended | None:
