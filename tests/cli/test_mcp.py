@@ -83,6 +83,7 @@ def test_what_was_changed_in_the_list_is_confirmed_by_typing_its_name(notes: str
     path = root / "mcp.json"
     path.write_text(path.read_text().replace('"honest"', '"honest", "x"'))
     assert say("mcp", "tools", "notes").code == 1
+    assert json.loads(say("mcp", "list", "--json").out)[0]["confirmed"] == "no"
     assert "metnos mcp confirm notes" in say("mcp", "show", "notes").err
     assert json.loads(say("mcp", "show", "notes", "--json").out)["confirmed"] is False
     assert say("mcp", "confirm", "notes").code == 1, "a script is no person"

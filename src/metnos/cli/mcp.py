@@ -110,11 +110,20 @@ def list_(choice: Choice, as_json: bool) -> None:
 
     app = open_app(choice)
     found = adding.servers(app).all().values()
-    rows = [(each.name, each.url or " ".join(each.command), len(adding.made_of(app, each.name))) for each in found]
+    rows = [
+        (
+            each.name,
+            each.url or " ".join(each.command),
+            len(adding.made_of(app, each.name)),
+            "yes" if adding.is_confirmed(app, each) else "no",
+        )
+        for each in found
+    ]
+    columns = ("name", "starts", "executors", "confirmed")
     if as_json:
-        print_json([dict(zip(("name", "starts", "executors"), row, strict=True)) for row in rows])
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
     elif rows:
-        print_table(("name", "starts", "executors"), rows)
+        print_table(columns, rows)
     else:
         click.echo("There is none. Add one: metnos mcp add NAME -- COMMAND ...")
 
