@@ -262,7 +262,7 @@ class TestBackupAndRestore:
         elsewhere = ("--workspace", str(tmp_path / "elsewhere"), "restore", str(path))
         ran = on_a_terminal(*elsewhere, typed=[("Type ", word_of(path))])
         assert ran.code == 0
-        for shown in ("metnos config set policy.autonomy full", "http://127.0.0.1:9/v1", "/tmp/evil", "be kind",
+        for shown in ("policy.autonomy full", "http://127.0.0.1:9/v1", "/tmp/evil", "be kind",
                       "metnos mcp confirm notes", word_of(path)):  # fmt: skip
             assert shown in ran.out
         assert "\x1b[2J" not in ran.out

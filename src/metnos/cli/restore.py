@@ -1,6 +1,8 @@
 """``metnos restore``: put a backup back."""
 
+import contextlib
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,6 +81,13 @@ def restore(
 def _agree(arrival: "Arrival") -> bool:
     """Show what a backup of another agent brings, and have a person type the beginning of its key."""
     person.require("restore another agent's backup")
+    with contextlib.redirect_stdout(sys.stderr):  # it is a question, and no part of what a program reads
+        _show(arrival)
+    person.confirm("restore another agent's backup", "Restore it?", arrival.word)
+    return True
+
+
+def _show(arrival: "Arrival") -> None:
     click.secho("This backup is of another agent than the one that is here.", bold=True)
     rows: list[tuple[str, object]] = [("its key", arrival.key), ("made", f"{arrival.made} by Metnos {arrival.version}")]
     rows += [(what, ", ".join(names)) for what, names in arrival.more.items()]
@@ -91,8 +100,6 @@ def _agree(arrival: "Arrival") -> bool:
     if arrival.soul:
         click.secho("Its constitution is not the one that Metnos comes with:", bold=True)
         click.echo(inert(arrival.soul))
-    person.confirm("restore another agent's backup", "Restore it?", arrival.word)
-    return True
 
 
 def _tell_void(arrival: "Arrival") -> None:
@@ -101,10 +108,10 @@ def _tell_void(arrival: "Arrival") -> None:
     if counts:
         say(f"Void, because it came with a backup: {counts}.")
     if arrival.settings:
-        say("These settings are as they are by default. To have one again, type its line:")
+        say("These settings in it do not count. To have one all the same: metnos config set NAME VALUE")
         for name, value in sorted(arrival.settings.items()):
             text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-            click.echo(f"  metnos config set {inert(shlex.join([name, _plain(text)]))}")
+            click.echo(f"  {inert(shlex.join([name, _plain(text)]))}")
     for server in arrival.more.get("MCP servers", ()):
         name = server.partition(":")[0]
         click.echo(f"  metnos mcp confirm {inert(name)}    ({inert(server)})")
