@@ -54,7 +54,7 @@ class Stage:
         ways: Reach | None = None,
         **args: Any,
     ) -> Outcome:
-        setting = Setting(self.pool, ExecutorSettings(), self.workspace)
+        setting = Setting(self.pool, ExecutorSettings(), self.workspace, lambda: False)
         when = When("turn", NOW, dry=dry)
         tried = executor(read, textwrap.dedent(source), state=state)
         prepared = ready(read, self.box.home, **args)

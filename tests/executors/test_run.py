@@ -157,6 +157,40 @@ class TestRefusals:
         assert not thread.is_alive()
         assert ended == [False]
 
+    def test_a_running_call_that_no_panic_can_find_changes_nothing_any_more(self, full: App) -> None:
+        code = """
+import time
+
+def run(args, ctx):
+    for number in range(10_000):
+        ctx.write(args["target"], str(number), overwrite=True)
+        time.sleep(0.01)
+    return {"results": []}
+"""
+        mutator(full, code)
+        target = home() / "a.txt"
+        target.write_text("old")
+        failed: list[str] = []
+
+        def call() -> None:
+            try:
+                run(full, "write_files", target="~/a.txt")
+            except SandboxError as error:
+                failed.append(error.what)
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        deadline = time.monotonic() + 60
+        while target.read_text() == "old":
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        full.workspace.running_list.unlink()
+        full.halts.file.halt(full.halts.note("smoke"))
+        thread.join(60)
+        assert not thread.is_alive()
+        assert len(failed) == 1
+        assert int(target.read_text()) < 9_999
+
     def test_no_birth_is_attended_either_while_everything_is_halted(self, equipped: App) -> None:
         equipped.halts.halt("a test")
         executor = adopt.draft(equipped.catalog, "compute_numbers")

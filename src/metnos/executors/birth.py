@@ -199,7 +199,7 @@ class _Trial:
         db = Database(self._outside / "undo.db", undo_schema.MIGRATIONS, clock=self._clock)
         store, trash, ids = self._outside / "store", Trash(self._outside / "Trash"), UlidMaker(self._clock)
         hands = effects.Effects(db, store, trash, self._clock, ids, self._refuse)
-        setting = Setting(self._pool, self._settings, self._workspace)
+        setting = Setting(self._pool, self._settings, self._workspace, lambda: False)  # nothing in the box is real
         reach = Reach(_Double(self._test), self._facts, self._calls, None, lambda _: True, self._tool)
         with hands.begin(executor=manifest.name) as acting:
             outcome = perform(setting, self._executor, prepared, acting, reach, None, When("birth", NOW))

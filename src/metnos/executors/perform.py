@@ -7,12 +7,13 @@ box that holds nothing of the owner's (a birth test).
 import contextlib
 import marshal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from metnos.core.errors import ExecutorFailed
+from metnos.core.errors import ExecutorFailed, SandboxError
 from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors.broker import Breached, Broker
@@ -40,11 +41,12 @@ _EXPOSED = (
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where calls are performed."""
+    """Where calls are performed; ``halted``: whether what runs there gets no more answers."""
 
     pool: Pool
     settings: ExecutorSettings
     workspace: Workspace
+    halted: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ def perform(
 
     def answer(message: dict[str, Any], descriptor: int | None) -> Any:
         exposure.check()  # first: an answer carries out what the call asks for
+        if setting.halted():
+            raise SandboxError("everything was halted while this ran", fix="See: metnos executor panic --help")
         return broker(message, descriptor)
 
     started = time.perf_counter()

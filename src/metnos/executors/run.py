@@ -286,7 +286,7 @@ class Runner:
         self, call: Call, executor: Executor, prepared: Prepared, doing: Acting | Planning, permit: Permit | None
     ) -> Outcome:
         parts = self._parts
-        setting = Setting(parts.pool, parts.settings, parts.workspace)
+        setting = Setting(parts.pool, parts.settings, parts.workspace, lambda: parts.halts.file.read().halted)
         made: list[Outcome] = []
         planning = doing if isinstance(doing, Planning) else None
         reach = self._reach(call, executor, prepared, made, planning)
