@@ -81,6 +81,12 @@ def test_the_home_is_looked_at_as_a_whole_only_where_no_other_place_is_named() -
     assert beyond(drawn("where are the PDFs in ~/inbox?"), anywhere) == (1,)
     assert beyond(drawn("thank you, and what else?"), anywhere) == (1,)
     assert beyond(drawn("search for bread"), ("search_text", {"paths": ["~"], "pattern": "bread"})) == ()
+    assert beyond(drawn("search for bread"), ("search_text", {"paths": ["~"], "pattern": "secret"})) == (1,)
+    assert beyond(drawn("search for bread"), ("search_text", {"paths": ["~"], "pattern": "x", "names": "bread"})) == (
+        1,
+    )
+    assert beyond(drawn("find my photos"), ("find_files", {"path": "~", "pattern": "*.jpg"})) == ()
+    assert beyond(drawn("find my photos"), ("find_files", {"path": "~", "pattern": "*.key"})) == (1,)
     assert beyond(drawn("is there any bread?"), ("search_text", {"paths": ["~"], "pattern": "secret"})) == (1,)
     assert beyond(drawn("read http://example.org/a"), anywhere) == (1,)
     assert beyond(drawn("tidy up my files"), ("delete_files", {"paths": ["~"]})) == (1,)

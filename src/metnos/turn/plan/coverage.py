@@ -8,8 +8,8 @@ every level, also one that only reads.
   that an executor of the turn before gave in a field that is declared to be one; the folder where the owner is, and
   all below it; a reference to what an earlier step of the plan gave, if that step stays within the words.
 * Where the owner is at home, or above it, all below would be everything they have. Then only looking at the home as a
-  whole is covered, and only if the words ask for that look, or name what it looks for, and no place for it; and a file
-  whose name is made of the owner's words.
+  whole is covered, and only if the words ask for that look and name no place for it, and what it looks for is made of
+  them; and a file whose name is.
 * An address is covered if the owner named its host, the port included.
 
 Rules: pure, and blind to the disk: links are the business of the policy, which sees canonical paths. It only adds
@@ -54,6 +54,7 @@ class Coverage:
     text: str  # the request, and what the owner said before it
     places: frozenset[str]
     roots: frozenset[str]
+    said: frozenset[str]  # stems of the words, and of the kinds of files that they name
     hosts: frozenset[str]
     cwd: str
     home: str
@@ -74,10 +75,9 @@ class Coverage:
         if not path.startswith(f"{home}/"):
             return False
         *folders, name = path.removeprefix(f"{home}/").split("/")
-        said = {lexical.stem(word) for word in _WORD.findall(self.text)}
-        named = all(_is_said(each, said) for each in folders[1:])
-        first = all(each in WELL_KNOWN or _is_said(each, said) for each in folders[:1])
-        return first and named and _is_said(posixpath.splitext(name)[0], said)
+        named = all(_is_said(each, self.said) for each in folders[1:])
+        first = all(each in WELL_KNOWN or _is_said(each, self.said) for each in folders[:1])
+        return first and named and _is_said(posixpath.splitext(name)[0], self.said)
 
 
 def draw(
@@ -102,6 +102,7 @@ def draw(
     here, base = absolute(".", cwd, home), absolute("~", cwd, home)
     is_broad = is_below(base, {here})
     roots = frozenset({here, base}) if not _names_a_source(text, cwd, home) else frozenset()
+    kinds = [str(slot.value) for slot in slots if slot.kind in (Kind.FILES, Kind.GLOB)]
     urls = [*URL.findall(words), *(str(slot.value) for slot in slots if slot.kind is Kind.URL)]
     urls += [each for one in before for each in _addresses_of(one, known)]
     return Coverage(
@@ -109,6 +110,7 @@ def draw(
         text=words,
         places=frozenset((places if is_broad else places | {here}) - {"/"}),
         roots=roots,
+        said=frozenset(lexical.stem(word) for each in (words, *kinds) for word in _WORD.findall(each)),
         hosts=frozenset(host for each in urls if (host := host_of(trimmed(each)))),
         cwd=cwd,
         home=home,
@@ -129,7 +131,7 @@ def beyond(steps: Sequence[Step], known: Mapping[str, Tool], coverage: Coverage)
 
 
 def _stays(step: Step, tool: Tool, coverage: Coverage, sources: Mapping[str, Tool | None]) -> bool:
-    looks = tool.quiet and (is_asked_for(tool, coverage.request) or _seeks_what_is_said(step, tool, coverage.request))
+    looks = _looks_for_what_is_said(step, tool, coverage)
     paths = all(
         gives_path(value, sources) if references(value) else coverage.covers(value, looks=looks)
         for value in values(step, tool, is_path, defaults=True)
@@ -151,12 +153,13 @@ def says_verb(name: str, text: str, affinity: Sequence[str] = ()) -> bool:
     return any(all(lexical.stem(word) in said for word in _LETTERS.findall(each)) for each in [*spoken, *affinity])
 
 
-def _seeks_what_is_said(step: Step, tool: Tool, text: str) -> bool:
-    """Whether what a step looks for is made of the owner's words: `*.pdf` of *where are my PDFs*."""
-    said = {lexical.stem(word) for word in _WORD.findall(text)}
+def _looks_for_what_is_said(step: Step, tool: Tool, coverage: Coverage) -> bool:
+    """Whether a step only looks, the words ask for it, and what it looks for is made of them: `*.pdf` of *my PDFs*."""
     kinds = {name: tool.properties.get(name, {}) for name in step.args}
-    sought = [step.args[name] for name, kind in kinds.items() if not is_path(kind) and "enum" not in kind]
-    return any(isinstance(each, str) and _is_said(each.lstrip("*."), said) for each in sought)
+    texts = [step.args[name] for name, kind in kinds.items() if not is_path(kind) and "enum" not in kind]
+    sought = [each for each in texts if isinstance(each, str) and _WORD.search(each)]
+    asked = is_asked_for(tool, coverage.request) or bool(sought)
+    return tool.quiet and asked and all(_is_said(each.lstrip("*."), coverage.said) for each in sought)
 
 
 def _names_a_source(text: str, cwd: str, home: str) -> bool:
@@ -165,7 +168,7 @@ def _names_a_source(text: str, cwd: str, home: str) -> bool:
     return any(slot.kind in (Kind.PATH, Kind.FOLDER, Kind.URL) and slot.role not in _GOALS for slot in slots)
 
 
-def _is_said(name: str, said: frozenset[str] | set[str]) -> bool:
+def _is_said(name: str, said: frozenset[str]) -> bool:
     words = _WORD.findall(name)
     return bool(words) and not name.startswith(".") and all(lexical.stem(word) in said for word in words)
 
