@@ -24,6 +24,7 @@ from metnos.executors.outcome import Outcome
 from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.grimoire.trace import Trace
+from metnos.law.inbox import ADOPTION
 from metnos.law.principal import at_terminal
 from metnos.synt.compiler import Bench, unify
 from metnos.synt.draft import Draft
@@ -108,8 +109,17 @@ def _compiled(opened: app.App, folder: Path, text: str) -> _Sequence:
     if made.draft is None:
         raise BenchError(f"{text!r} was not compiled: {made.abandoned}")
     folders.place(opened.catalog.folder, made.draft.name, made.draft.contents())
+    _agree(opened, made.draft)
     opened.catalog.sign(made.draft.name, "a benchmark")
     return _Sequence(opened, folder, trace, made.draft)
+
+
+def _agree(opened: app.App, draft: Draft) -> None:
+    """Say yes to exactly these files, as whoever starts a benchmark."""
+    by, body = at_terminal(), {"name": draft.name}
+    item = opened.inbox.ask(ADOPTION, f"Sign {draft.name}", body, draft.digest, asked_by=by, hours=1)
+    opened.inbox.approve(item.id, by, typed=item.word)
+    opened.inbox.take(item.digest)
 
 
 def _measures(sequence: _Sequence) -> list[Measure]:

@@ -23,7 +23,9 @@ from urllib.parse import urlsplit
 
 from bench import mnestome_made, scratch
 from bench.runner import BenchError, Cost, Measure, compare
+from metnos import app
 from metnos.core.workspace import Workspace
+from metnos.law.principal import Autonomy, Channel, at_terminal
 
 PURPOSE = "the web page: first paint, weight, read rate against a bare application, listeners"
 
@@ -93,11 +95,21 @@ def _served(folder: Path) -> Iterator[Home]:
 
     first = json.loads(metnos("open", "--json", "--no-browser"))
     try:
-        cookie = _entered(first["link"])
-        links = [json.loads(metnos("open", "--json", "--no-browser"))["link"] for _ in range(_BROWSERS + 1)]
+        links = _links(root, first["address"], _BROWSERS + 2)
+        cookie, links = _entered(links[0]), links[1:]
         yield Home(first["address"], cookie, links[0], tuple(map(_entered, links[1:])))
     finally:
         metnos("serve", "--stop")
+
+
+def _links(root: Path, address: str, count: int) -> list[str]:
+    """One-time links, as a person at the terminal gets them one by one."""
+    opened = app.App.open(Workspace(root))
+    try:
+        codes = [opened.pairing.offer(Channel.WEB, Autonomy.FULL, 10, at_terminal()) for _ in range(count)]
+    finally:
+        opened.close()
+    return [f"{address}/enter?key={code}" for code in codes]
 
 
 def _entered(link: str) -> str:

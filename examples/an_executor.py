@@ -1,4 +1,4 @@
-"""An executor of one's own: written, tested in the sandbox, signed, run, and asked for in plain words.
+"""An executor of one's own: written, tested in the sandbox, and put before its owner.
 
     python examples/an_executor.py [FOLDER]
 
@@ -99,15 +99,13 @@ def main(scratch: Path) -> None:
         except MetnosError as error:
             print(f"    {error.what.splitlines()[0]}")
 
-        print("\nThe honest one passes:")
-        for name in agent.adopt(written(scratch / "drafts", CODE)):
-            print(f"    ok  {name}")
+        print("\nThe honest one passes, and waits for a person: a program lets nothing live.")
+        question = agent.app.inbox.find(agent.adopt(written(scratch / "drafts", CODE)))
+        print(f"    {question.title}\n    it is {question.state}, and to be typed is: {question.word}")
+        print(f"    metnos --workspace {scratch / 'workspace'} inbox approve {question.id}")
 
         step = agent.run("count_lines", {"path": str(diary)})
-        print(f"\nRun with arguments: {step.reply['entries']}")
-
-        answer = agent.ask(f"how many lines does {diary} have, and which is the longest line?")
-        print(f"Asked in words: {answer.steps[0].executor}: {answer.state}\n{answer.text}")
+        print(f"\nUntil then it does not run: {step.message}")
 
         print("\nWhat the audit says, and nothing of it can be changed unnoticed:")
         for line in reversed(list(islice(agent.app.audit.newest(), 4))):

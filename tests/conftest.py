@@ -24,6 +24,7 @@ from metnos.store import db
 from metnos.synt import mutants
 from sandboxes import LentPool
 from support import START
+from typist import sit_down
 
 pytest_plugins = ["suite", "workers"]
 
@@ -177,6 +178,12 @@ def equipped(_template: Workspace, blank: Workspace, clock: MovableClock) -> app
     """An open workspace with every built-in executor."""
     copy_folder(_template.root, blank.root)
     return app.App.open(blank, clock)
+
+
+@pytest.fixture
+def typist(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A person at the terminal of this process, who types what they are asked to; every prompt that they saw."""
+    return sit_down(monkeypatch)
 
 
 @pytest.fixture

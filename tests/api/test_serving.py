@@ -14,7 +14,7 @@ from metnos.api.serving import Slots
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.errors import MetnosError, ModelError, UsageError
-from metnos.law.principal import at_terminal
+from metnos.law.principal import Channel, of_account
 from metnos.night.notices import News
 from metnos.turn.events import Answer, Answered, Started, Text, Wanted
 from metnos.turn.request import Request
@@ -85,7 +85,7 @@ def test_a_turn_is_the_same_over_there(daemon: Running, turns: StandIn, tmp_path
     assert events == [Started("T0"), Answered("T0", "done", f"you said hello in {tmp_path}")]
     (request,) = turns.requests
     assert (request.principal, request.cwd, request.conversation, request.dry_run) == (
-        at_terminal(),
+        of_account(Channel.SCRIPT),  # what runs tests sits at no terminal
         tmp_path,
         "c",
         True,

@@ -15,6 +15,7 @@ from metnos.law import founding
 from metnos.law.principal import at_terminal
 from metnos.synt import bundle
 from metnos.synt.draft import Draft
+from signing import approve
 from synt import specimens
 from synt.specimens import CODE, draft
 
@@ -50,7 +51,7 @@ def titled(app: App) -> Any:
 
 
 def agree(app: App, question: str) -> str:
-    return app.growing.answered(app.inbox.approve(question, at_terminal()))
+    return app.growing.answered(approve(app.inbox, question, at_terminal()))
 
 
 def write(app: App, made: Draft) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from executors.samples import write_sample
 from metnos.app import App
+from signing import sign
 from turn.scripted import reopened
 from turn.turning import Taken, take
 
@@ -66,7 +67,7 @@ def counting(app: App, **settings: str) -> App:
 def write(app: App, version: str = "1.0.0") -> None:
     manifest = MANIFEST.format(version=version)
     write_sample(app.workspace.executors, NAME, manifest=manifest, source=SOURCE, tests=TESTS)
-    app.catalog.sign(NAME, "a test")
+    sign(app, NAME, "a test")
 
 
 def count(app: App, *, broken: bool = False) -> Taken:

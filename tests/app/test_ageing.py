@@ -11,6 +11,7 @@ from metnos.core.errors import InboxError
 from metnos.grimoire.medium import Medium
 from metnos.grimoire.trace import Desired, Passing
 from metnos.law.principal import Autonomy, Channel, Principal
+from signing import approve
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 DAY = timedelta(days=1)
@@ -44,7 +45,7 @@ def test_a_mnest_that_nobody_uses_is_asked_about_once_and_goes_with_a_yes(equipp
     (item,) = [each for each in equipped.inbox.waiting() if each.body.get("uses") == 1 and "find_files" in each.title][
         :1
     ]
-    approved = equipped.inbox.approve(item.id, OWNER)
+    approved = approve(equipped.inbox, item.id, OWNER)
     assert ageing.archive(equipped, approved) is True
     db = equipped.catalog.db
     assert db.query("SELECT reason FROM mnests_archive WHERE id = ?", (item.body["mnest"],)) == [

@@ -19,6 +19,7 @@ from metnos.executors.signature import Origin
 from metnos.executors.state import State
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import Proposals
+from signing import sign
 
 GOAL = "count headings"
 
@@ -28,7 +29,7 @@ def app(equipped: App) -> App:
     app = counting(equipped, executors__births="10")
     for name in ("count_headings_html", "count_links", "sample_lines"):
         write_sample(app.workspace.executors, name)
-        app.catalog.sign(name, "a test")
+        sign(app, name, "a test")
     return app
 
 

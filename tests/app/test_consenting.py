@@ -12,6 +12,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Scope
 from metnos.grimoire.fact import Standing
+from signing import approve
 from turn.turning import OWNER
 
 
@@ -36,7 +37,7 @@ class TestConsent:
         assert "hazelnuts" in item.title
         remembering.curate(personal, now=True)
         assert len(personal.inbox.waiting()) == 1, "it is asked once"
-        keeping.apply(personal, personal.inbox.approve(item.id, OWNER))
+        keeping.apply(personal, approve(personal.inbox, item.id, OWNER))
         assert Standing.ACTIVE in self.about_her(personal)
 
     def test_after_a_no_it_is_gone(self, personal: App) -> None:

@@ -15,6 +15,7 @@ from metnos.grimoire.fact import Kind
 from metnos.law.inbox import Item
 from metnos.law.principal import at_terminal
 from metnos.life.testament import Habit, Testament
+from signing import approve
 
 Take = Callable[[Testament], Inherited]
 
@@ -40,7 +41,7 @@ def test_a_setting_of_three_lives_is_offered_and_set_by_a_yes(heir: App, take: T
     (item,) = _asked(found)
     assert (item.body["setting"], item.body["value"], item.body["now"]) == ("turn.steps", "20", "12")
     assert load(heir.workspace.settings).settings.turn.steps == 12
-    said = answering.carry_out(heir, heir.inbox.approve(item.id, at_terminal()), at_terminal()).said
+    said = answering.carry_out(heir, approve(heir.inbox, item.id, at_terminal()), at_terminal()).said
     assert "turn.steps = 20" in said
     assert load(heir.workspace.settings).settings.turn.steps == 20
 
@@ -83,7 +84,7 @@ def test_what_is_not_the_lines_to_say_is_not_even_offered(take: Take, habit: Hab
 
 def test_a_question_that_was_tampered_with_sets_nothing(heir: App, take: Take) -> None:
     (item,) = _asked(take(of_generation(2, habits=(Habit("turn.steps", 20, 3),))))
-    heir.inbox.approve(item.id, at_terminal())
+    approve(heir.inbox, item.id, at_terminal())
     for body in ({"setting": "policy.autonomy", "value": "full"}, {"setting": "turn.steps", "value": "50"}):
         with pytest.raises(InboxError, match="no setting"):
             defaulting.answered(heir, replace(item, body=body))
@@ -101,5 +102,5 @@ def test_a_lesson_of_three_lives_is_offered_for_the_playbook(heir: App, take: Ta
     assert "3 generations" in str(item.body["why"])
     before = (heir.workspace.root / "PLAYBOOK.md").read_text()
     assert "Split tables" not in before
-    answering.carry_out(heir, heir.inbox.approve(item.id, at_terminal()), at_terminal())
+    answering.carry_out(heir, approve(heir.inbox, item.id, at_terminal()), at_terminal())
     assert "Split tables" in (heir.workspace.root / "PLAYBOOK.md").read_text()

@@ -33,8 +33,9 @@ from metnos.models.chat import Prompt, Reply, Usage
 from metnos.synt.need import Way
 from metnos.synt.proposals import State
 from metnos.turn.events import BIRTH, OFFER, Answer, Planned, Thinking, Wanted
+from signing import approve
 from turn.scripted import reopened
-from turn.turning import OWNER, follow, take
+from turn.turning import OWNER, follow, spoken, take
 
 
 @pytest.mark.slow
@@ -150,7 +151,7 @@ class TestAnswers:
             app.growing.answered(item)
         assert app.turns.go_on(item, OWNER) is None, "that is for steps that wait"
         assert extending.go_on(app, item, OWNER) is None, "it does not live yet"
-        app.growing.answered(app.inbox.approve(item.id, OWNER))
+        app.growing.answered(approve(app.inbox, item.id, OWNER))
         turn = extending.go_on(app, item, OWNER)
         assert turn is not None
         second = follow(app, turn)
@@ -175,7 +176,7 @@ class TestAnswers:
         (item,) = app.inbox.waiting()
         code = app.growing.code_of(item).replace("it is empty", "there is nothing in it")
         new = app.growing.edited(item, code, OWNER)
-        app.growing.answered(app.inbox.approve(new.id, OWNER))
+        app.growing.answered(approve(app.inbox, new.id, OWNER))
         turn = extending.go_on(app, new, OWNER)
         assert turn is not None
         ended = follow(app, turn)
@@ -244,7 +245,7 @@ class TestStopped:
                     planned += isinstance(event, Planned)
                     if planned == 2:
                         os._exit(9)
-                    sent = YES if isinstance(event, Wanted) else None
+                    sent = spoken(event, YES) if isinstance(event, Wanted) else None
             finally:
                 os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
@@ -262,7 +263,7 @@ class TestStopped:
     def test_a_yes_that_a_killed_process_did_not_carry_out_is_not_asked_for_again(self, ready: Open) -> None:
         app, _ = ready(MISSING, MISSING)
         take(app, REQUEST, [YES, LATER])
-        app.inbox.approve(app.inbox.waiting()[0].id, OWNER)
+        approve(app.inbox, app.inbox.waiting()[0].id, OWNER)
         taken = take(app, REQUEST)
         assert taken.wanted == []
         assert taken.ended.state == "done"

@@ -7,7 +7,8 @@ import pytest
 from app.extended import LATER, MISSING, REQUEST, YES, Open, about, lives, story
 from metnos.app import App, extending
 from metnos.law.principal import Autonomy, Channel, Principal
-from metnos.turn.events import BIRTH, OFFER, Answer, Wanted
+from metnos.turn.events import BIRTH, OFFER, Answer, Spoken, Typed, Wanted
+from signing import approve
 from turn.scripted import steps
 from turn.turning import OWNER, follow, take
 
@@ -88,19 +89,28 @@ class TestAttacks:
 
     def test_files_that_changed_behind_the_question_are_not_signed(self, ready: Open) -> None:
         app, _ = ready()
-        turn, _ = _asked_about_the_files(app)
+        turn, event = _asked_about_the_files(app)
         with app.synt_db.write() as tx:
             tx.execute("UPDATE proposals SET draft = replace(draft, 'text.title()', 'text.upper()')")
-        rest = follow(app, _sending(turn, YES))
+        rest = follow(app, _sending(turn, Typed(event.word)))
         assert rest.ended.state == "nothing"
         assert "not the draft that you were shown" in rest.ended.text
+        assert not lives(app)
+
+    @pytest.mark.parametrize("said", [YES, Answer.ALWAYS, Typed(""), Typed("yes"), Typed("format")])
+    def test_anything_but_its_name_lets_nothing_live(self, ready: Open, said: Spoken) -> None:
+        app, _ = ready()
+        turn, event = _asked_about_the_files(app)
+        rest = follow(app, _sending(turn, said))
+        assert rest.ended.state == "waiting"
+        assert app.inbox.find(event.item).yes_count == 0
         assert not lives(app)
 
     def test_somebody_who_answers_meanwhile_is_not_overruled(self, ready: Open) -> None:
         app, _ = ready()
         turn, event = _asked_about_the_files(app)
         app.inbox.refuse(event.item, OWNER)
-        rest = follow(app, _sending(turn, YES))
+        rest = follow(app, _sending(turn, Typed(event.word)))
         assert rest.ended.state == "nothing"
         assert not lives(app)
 
@@ -108,7 +118,7 @@ class TestAttacks:
         app, _ = ready()
         take(app, REQUEST, [YES, LATER], principal=Principal(Channel.TERMINAL, "owner", Autonomy.SUPERVISED))
         (item,) = app.inbox.waiting()
-        app.growing.answered(app.inbox.approve(item.id, OWNER))
+        app.growing.answered(approve(app.inbox, item.id, OWNER))
         levels: list[Autonomy] = []
         run = type(app.runner).run
         monkeypatch.setattr(
@@ -131,7 +141,7 @@ def _asked_about_the_files(app: App) -> tuple[Any, Wanted]:
             return turn, event
 
 
-def _sending(turn: Any, first: Answer) -> Any:
+def _sending(turn: Any, first: Spoken) -> Any:
     """A turn that gets its next answer before anybody follows it further."""
     event = turn.send(first)
     while True:

@@ -15,13 +15,13 @@ from metnos.core.clock import MovableClock
 from metnos.core.errors import ExecutorError, ModelError, NoRoom, NotTrusted
 from metnos.core.workspace import Workspace
 from metnos.executors.run import Call
-from metnos.executors.signature import Origin
 from metnos.law.inbox import State as Asked
 from metnos.law.principal import at_terminal
 from metnos.night.jobs import Watcher
 from metnos.synt.draft import Draft, Made
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import Proposal, Proposals, State
+from signing import adopt, approve
 from support import START
 from turn.scripted import Said, Scripted, reopened
 
@@ -106,7 +106,7 @@ class TestTheOwnersNeed:
         assert proposal.state is State.DRAFTED
         with pytest.raises(NotTrusted):
             titled(asked)
-        item = asked.inbox.approve(proposal.activation, at_terminal())
+        item = approve(asked.inbox, proposal.activation, at_terminal())
         assert asked.growing.answered(item) == "format_text 1.0.0 is signed and active."
         assert titled(asked) == [{"text": "to be or not", "title": "To Be Or Not"}]
 
@@ -114,7 +114,7 @@ class TestTheOwnersNeed:
     def test_a_yes_that_a_killed_process_did_not_carry_out_is_carried_out_by_the_night(
         self, asked: App, used: bool
     ) -> None:
-        item = asked.inbox.approve(waiting(asked).activation, at_terminal())
+        item = approve(asked.inbox, waiting(asked).activation, at_terminal())
         if used:
             asked.inbox.take(item.digest)
         introspecting.make(asked, Watcher())
@@ -175,7 +175,7 @@ class TestTheOwnersNeed:
         new = asked.growing.edited(item, fine, at_terminal())
         assert new.id != item.id
         assert new.digest != item.digest
-        asked.growing.answered(asked.inbox.approve(new.id, at_terminal()))
+        asked.growing.answered(approve(asked.inbox, new.id, at_terminal()))
         assert "no word is there" in asked.catalog.get("format_text").source
 
 
@@ -244,13 +244,13 @@ def test_a_process_killed_right_after_asking_leaves_no_dead_question(app: App, m
     (item,) = app.inbox.waiting()
     noted = app.growing.proposals.get(proposal.id)
     assert (noted.state, noted.activation) == (State.DRAFTED, item.id), "it was found, and not made a second time"
-    app.growing.answered(app.inbox.approve(item.id, at_terminal()))
+    app.growing.answered(approve(app.inbox, item.id, at_terminal()))
     assert titled(app)
 
 
 def sign(app: App, name: str) -> None:
     """An executor of the owner's own."""
-    app.catalog.adopt(name, sample_files(name), "a test", Origin.OWNER)
+    adopt(app, name, sample_files(name))
 
 
 @pytest.mark.usefixtures("no_mutants")
@@ -260,7 +260,7 @@ class TestNoRoom:
         sign(app, "sample_lines")
         proposal = waiting(app)
         with pytest.raises(NoRoom, match="your yes to format_text is kept, but there is no room for it yet") as error:
-            app.growing.answered(app.inbox.approve(proposal.activation, at_terminal()))
+            app.growing.answered(approve(app.inbox, proposal.activation, at_terminal()))
         assert error.value.fix == "Put one away that you need less (sample_lines): metnos inbox list."
         assert app.growing.proposals.get(proposal.id).state is State.DRAFTED
         assert "format_text" not in app.catalog.names()
@@ -268,7 +268,7 @@ class TestNoRoom:
         assert "format_text" not in app.catalog.names(), "the night does not find room either"
         (item,) = app.inbox.waiting()
         assert item.kind == selecting.DORMANCY
-        said = selecting.answered(app, app.inbox.approve(item.id, at_terminal()))
+        said = selecting.answered(app, approve(app.inbox, item.id, at_terminal()))
         assert said.endswith("format_text 1.0.0 is signed and active.")
         assert titled(app)
 
@@ -279,7 +279,7 @@ class TestNoRoom:
         sign(app, "sample_lines")
         proposal = waiting(app)
         with pytest.raises(NoRoom, match="1 executors were born within a day") as error:
-            app.growing.answered(app.inbox.approve(proposal.activation, at_terminal()))
+            app.growing.answered(approve(app.inbox, proposal.activation, at_terminal()))
         assert "tomorrow" in error.value.fix
         assert app.inbox.waiting() == [], "putting one away would not help"
         clock.move(timedelta(days=1, minutes=1))
@@ -289,7 +289,7 @@ class TestNoRoom:
 
 def test_what_it_does_the_work_of_may_be_like_it_and_is_offered_never_removed(asked: App) -> None:
     app = asked
-    app.growing.answered(app.inbox.approve(waiting(app).activation, at_terminal()))
+    app.growing.answered(approve(app.inbox, waiting(app).activation, at_terminal()))
     twin = replace(NEED, text="Put many texts into title case", name="format_lines")
     refused = app.growing.examined(twin_of(app, "format_lines"))
     assert refused.abandoned.startswith("likeness: it exists")
@@ -298,12 +298,12 @@ def test_what_it_does_the_work_of_may_be_like_it_and_is_offered_never_removed(as
     assert made.green, made.abandoned
     put = app.growing.put(proposal, made)
     assert app.inbox.find(put.activation).body["instead"] == ["format_text", "gone_files"]
-    app.growing.answered(app.inbox.approve(put.activation, at_terminal()))
+    app.growing.answered(approve(app.inbox, put.activation, at_terminal()))
     assert titled(app), "it is still there"
     (item,) = app.inbox.waiting()
     assert item.title == "Archive format_text: format_lines does its work"
     assert (selecting.offer_replaced(app), selecting.job(app).counts.get("questions")) == (0, None), "once"
-    selecting.answered(app, app.inbox.approve(item.id, at_terminal()))
+    selecting.answered(app, approve(app.inbox, item.id, at_terminal()))
     with pytest.raises(NotTrusted, match="archived"):
         titled(app)
 

@@ -21,6 +21,7 @@ from metnos.synt import bundle, mutants
 from metnos.synt.draft import Draft
 from metnos.synt.need import Way
 from metnos.synt.proposals import State
+from signing import sign
 from synt import specimens
 from synt.specimens import CODE, TESTS, draft
 
@@ -46,7 +47,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestThere:
     def test_what_was_signed_here_goes_out_and_nothing_of_its_life_does(self, here: App, tmp_path: Path) -> None:
         write(here, draft())
-        here.catalog.sign("format_text", "for the secret project")
+        sign(here, "format_text", "for the secret project")
         made = importing.export(here, ["format_text"], tmp_path / "out")
         raw = (tmp_path / "out").read_bytes()
         assert made.key == here.seat.signer.public
@@ -67,7 +68,7 @@ class TestThere:
 
     def test_what_was_tampered_with_or_switched_off_does_not_go_out(self, here: App, tmp_path: Path) -> None:
         write(here, draft())
-        here.catalog.sign("format_text", "a test")
+        sign(here, "format_text", "a test")
         here.catalog.change("format_text", Standing.DISABLED, "a test")
         with pytest.raises(NotTrusted, match="disabled"):
             importing.export(here, ["format_text"], tmp_path / "out")
@@ -78,7 +79,7 @@ class TestThere:
 
     def test_a_file_that_is_there_is_never_written_over(self, here: App, tmp_path: Path) -> None:
         write(here, draft())
-        here.catalog.sign("format_text", "a test")
+        sign(here, "format_text", "a test")
         (tmp_path / "mine").write_text("mine")
         with pytest.raises(UsageError, match="there already"):
             importing.export(here, ["format_text"], tmp_path / "mine")
@@ -88,9 +89,9 @@ class TestThere:
 
     def test_it_is_said_which_parts_it_calls(self, here: App, tmp_path: Path) -> None:
         write(here, draft())
-        here.catalog.sign("format_text", "a test")
+        sign(here, "format_text", "a test")
         write(here, caller("format_text", "count_text"))
-        here.catalog.sign("format_lines", "a test")
+        sign(here, "format_lines", "a test")
         made = importing.export(here, ["format_lines"], tmp_path / "out")
         assert importing.calls(made.drafts[0]) == ("format_text", "count_text")
         assert made.parts == ("format_text",)  # the other comes with Metnos
@@ -172,7 +173,7 @@ class TestHere:
 
     def test_its_own_bundle_brings_nothing_new(self, here: App, tmp_path: Path) -> None:
         write(here, draft())
-        here.catalog.sign("format_text", "a test")
+        sign(here, "format_text", "a test")
         importing.export(here, ["format_text"], tmp_path / "out")
         assert only(taken(here, tmp_path / "out")).became is Became.HERE
         assert importing.whose(here, here.seat.signer.public).known

@@ -24,6 +24,7 @@ from metnos.life.testament import Bone, Left, Testament
 from metnos.mnestome import graph, mnest
 from metnos.mnestome.rules import State as Stand
 from metnos.synt import bundle, mutants
+from signing import approve
 from synt.specimens import draft
 
 Take = Callable[..., Inherited]
@@ -118,7 +119,7 @@ class TestExecutors:
         assert "format_text" not in {each.name for each in heir.catalog.usable()}
         item = heir.inbox.find(one.question)
         assert "predecessor" in str(item.body["why"])
-        answering.carry_out(heir, heir.inbox.approve(item.id, at_terminal()), at_terminal())
+        answering.carry_out(heir, approve(heir.inbox, item.id, at_terminal()), at_terminal())
         assert heir.catalog.get("format_text").usable
 
     def test_a_gate_refuses_them_as_anybodys(self, take: Take, signer: Signer) -> None:
@@ -143,7 +144,7 @@ class TestSkeleton:
     def test_those_of_executors_that_come_later_are_planted_then(self, heir: App, take: Take, signer: Signer) -> None:
         found = take(executors=bundle.pack([draft()], signer), bones=(Bone("find_files", "format_text", 0.5),))
         assert not _passings(heir, "format_text")
-        item = heir.inbox.approve(found.executors[0].question, at_terminal())
+        item = approve(heir.inbox, found.executors[0].question, at_terminal())
         answering.carry_out(heir, item, at_terminal())
         learning.follow_executors(heir)
         assert [each.src for each in _passings(heir, "format_text")] == ["find_files"]

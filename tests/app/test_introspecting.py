@@ -25,6 +25,7 @@ from metnos.night.jobs import Night, Watcher
 from metnos.night.records import State as Ran
 from metnos.synt.need import Way
 from metnos.synt.proposals import State
+from signing import approve
 from synt.pipelines import PIPELINES, furnish, record
 from turn.scripted import reopened
 
@@ -191,7 +192,7 @@ class TestSequences:
         assert (item.body["way"], item.body["uses"]) == ("indirect", USES)
         assert item.title == "Shall I learn to count files in one step: find_files, then count_text"
         assert night.run_now("synt").counts == {}, "without a yes there is nothing to make"
-        app.inbox.approve(item.id, at_terminal())  # and whoever was to carry it out died
+        approve(app.inbox, item.id, at_terminal())  # and whoever was to carry it out died
         made = night.run_now("synt")
         assert (made.state, made.counts) == (Ran.DONE, {"made": 1, "given up": 0, "left": 0}), made
         (proposal,) = proposals(app)
@@ -259,7 +260,7 @@ def born(app: App, name: str, source: str, uses: int) -> None:
 class TestExecutors:
     @pytest.fixture(autouse=True)
     def _agreed(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(App, "_consent", lambda _self, _digest: "")
+        monkeypatch.setattr(App, "_consent", lambda _self, _digest, _origin: "")
 
     def test_one_that_is_in_quarantine_for_what_it_did_is_to_be_mended(self, app: App, night: Night) -> None:
         born(app, "find_words", TWIN.replace("LIMIT", "3"), 9)
@@ -290,7 +291,7 @@ class TestExecutors:
         assert item.title == "Archive list_words: another executor does the same"
         assert item.body["because"] == ("list_words does what find_words does; it was used 2 times, the other 9 times.")
         assert night.run_now("introspection").counts == {"found": 1}, "asked once"
-        said = selecting.answered(app, app.inbox.approve(item.id, at_terminal()))
+        said = selecting.answered(app, approve(app.inbox, item.id, at_terminal()))
         assert said.startswith("list_words is archived.")
         assert night.run_now("introspection").counts == {"found": 0}
 

@@ -15,6 +15,7 @@ from metnos.core.records import Level
 from metnos.fastpath.records import FastPath, State
 from metnos.grimoire.trace import Passing
 from metnos.mnestome import record
+from signing import sign
 from turn.fasting import events, every, fill, make_sure, path_of
 from turn.scripted import reopened
 from turn.turning import take
@@ -189,7 +190,7 @@ def test_calls_that_are_declared_and_never_made_are_known_for_one_executor_and_f
         'fs.read = ["/**"]', 'fs.read = ["/**"]\nexecutor.call = ["find_files"]'
     )
     write_sample(app.workspace.executors, "find_archives", manifest=manifest)
-    app.catalog.sign("find_archives", "a test")
+    sign(app, "find_archives", "a test")
     learning.catch_up(app)
     never = [("find_archives", "find_files")]
     assert learning.unused_calls(app) == never, "a seed is planted for it, and that is no use"

@@ -3,13 +3,18 @@ from pathlib import Path
 import pytest
 
 from app.documented import examples
+from app.extended import MAKING, MISSING, REQUEST, USING
+from executors.hands import mutator
 from metnos import Agent
-from metnos.app import App, library_agent
+from metnos.app import App, answering, library_agent
 from metnos.core.clock import MovableClock
-from metnos.core.errors import ExecutorError, UsageError, WorkspaceError
+from metnos.core.errors import ExecutorError, UsageError, Waiting, WorkspaceError
 from metnos.executors import template
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.executors.call import Call
+from metnos.law.principal import PEOPLE, Autonomy, Channel, Principal
 from metnos.turn.events import Answered, Event, Started, Wanted
+from signing import OWNER, approve
+from turn.scripted import Only, Scripted
 
 PROGRAM = Principal(Channel.API, "script", Autonomy.FULL)
 
@@ -72,6 +77,52 @@ def test_a_program_is_never_asked_and_takes_nothing_back(equipped: App, clock: M
     assert letter.exists()
     with pytest.raises(UsageError, match="may not take"):
         agent.undo()
+
+
+def test_a_callback_lets_nothing_live_and_allows_nothing_for_good(agent: Agent, letter: Path) -> None:
+    agent.app.__dict__["embedder"] = None  # loading one takes longer than all the rest
+    agent.app.__dict__["models"] = Only(Scripted([MISSING, *MAKING, USING]))
+    asked: list[Wanted] = []
+    answer = agent.ask(REQUEST, approve=lambda wanted: asked.append(wanted) or True)
+    assert (answer.ok, asked) == (False, [])
+    assert agent.app.growing.proposals.all() == []
+    assert not any(line.kind == "question approved" for line in agent.app.audit.newest())
+    with pytest.raises(UsageError, match="for good"):
+        agent.ask(f"write hello to {letter.parent}/new.txt", approve=lambda _: "always")
+    assert agent.app.grants.active() == []
+
+
+def test_what_cannot_be_taken_back_no_callback_approves(agent: Agent) -> None:
+    mutator(agent.app, "def run(args, ctx):\n    return {'results': []}\n", reversal="irreversible")
+    asked: list[Wanted] = []
+    step = agent.run("write_files", {"target": "~/x"}, approve=lambda wanted: asked.append(wanted) or True)
+    assert (step.ok, asked) == (False, [])
+    (item,) = agent.app.inbox.waiting()
+    assert (item.needs_yes, item.yes_count, item.asked_by.partition(":")[0]) == (2, 0, "library")
+
+
+def test_a_program_answers_no_question_that_somebody_else_put(agent: Agent, letter: Path) -> None:
+    call = Call("delete_files", {"paths": [str(letter)]}, OWNER, letter.parent)
+    with pytest.raises(Waiting) as waiting:
+        agent.app.runner.run(call)
+    step = agent.run(
+        "delete_files", {"paths": [str(letter)]}, approve=lambda _: pytest.fail("asked"), cwd=letter.parent
+    )
+    assert not step.ok
+    assert agent.app.inbox.find(waiting.value.item).yes_count == 0
+    assert letter.exists()
+
+
+@pytest.mark.parametrize("channel", sorted(PEOPLE))
+def test_a_program_cannot_say_that_it_is_a_person(equipped: App, channel: Channel) -> None:
+    with pytest.raises(UsageError, match="in person"):
+        Agent(equipped.workspace.root, principal=Principal(channel, "owner", Autonomy.FULL))
+
+
+def test_the_audit_says_that_a_program_answered(agent: Agent, letter: Path) -> None:
+    assert agent.ask(f"delete {letter}", approve=lambda _: True).ok
+    (line,) = [line for line in agent.app.audit.newest() if line.kind == "question approved"]
+    assert line.entry.names["channel"] == "library"
 
 
 def test_requests_of_one_object_are_one_conversation(agent: Agent, letter: Path) -> None:
@@ -141,8 +192,12 @@ def test_what_does_not_pass_is_not_adopted_and_leaves_nothing(agent: Agent, tmp_
         agent.adopt(drafts)
     assert not (agent.app.workspace.executors / "count_lines").exists()
     (drafts / "executor.py").write_text(honest)
-    assert agent.adopt(drafts)[0] == "static gate"
+    question = agent.adopt(drafts)
     (tmp_path / "home" / "diary.txt").write_text("one\ntwo\n")
+    assert not agent.run("count_lines", {"path": "~/diary.txt"}).ok
+    item = approve(agent.app.inbox, question)
+    assert item.word == "count_lines"
+    answering.carry_out(agent.app, item, OWNER)
     assert agent.run("count_lines", {"path": "~/diary.txt"}).reply["entries"][0]["lines"] == 2
     with pytest.raises(UsageError, match="already"):
         agent.adopt(drafts)

@@ -18,6 +18,7 @@ from metnos.fastpath.records import State
 from metnos.grimoire.trace import State as Turn
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.mnestome import proto
+from signing import sign
 from turn.fasting import events, every, fill, make_sure, path_of, practise, there
 from turn.scripted import reopened
 from turn.turning import take
@@ -193,7 +194,7 @@ def cover(app: App) -> None:
     """An executor that says that it does both in one step."""
     manifest = manifest_text("find_archives").replace("reversal =", f"covers = [{json.dumps(BOTH)}]\nreversal =")
     write_sample(app.workspace.executors, "find_archives", manifest=manifest)
-    app.catalog.sign("find_archives", "a test")
+    sign(app, "find_archives", "a test")
 
 
 def test_a_sequence_that_an_executor_covers_is_demoted_at_once_and_not_learnt_again(app: App, home: Path) -> None:

@@ -15,6 +15,7 @@ from metnos.grimoire.fact import Kind
 from metnos.grimoire.trace import Trace
 from metnos.law.principal import Principal
 from metnos.turn.events import Answer
+from signing import approve
 from turn.fasting import empty
 from turn.scripted import steps
 from turn.turning import OWNER, follow, take
@@ -78,7 +79,7 @@ class TestAfterAYes:
     def approved(self, app: App, principal: Principal = OWNER) -> Trace:
         assert take(app, self.ASKED, principal=principal).ended.state == "waiting"
         (item,) = app.inbox.waiting()
-        turn = app.turns.go_on(app.inbox.approve(item.id, OWNER), OWNER)
+        turn = app.turns.go_on(approve(app.inbox, item.id, OWNER), OWNER)
         assert turn is not None
         trace = follow(app, turn).trace
         assert trace is not None

@@ -26,6 +26,7 @@ from metnos.life.testament import Category
 from metnos.life.thanatopsis import Wishes
 from metnos.models.chat import Prompt, Reply, Usage
 from metnos.synt.draft import Draft
+from signing import approve, sign
 from synt.specimens import CODE, draft
 
 
@@ -254,14 +255,14 @@ class TestExecutors:
         heir = App.open(place, clock)
         with pytest.raises(NotTrusted):
             titled(heir)
-        answering.carry_out(heir, heir.inbox.approve(brought.question, at_terminal()), at_terminal())
+        answering.carry_out(heir, approve(heir.inbox, brought.question, at_terminal()), at_terminal())
         assert titled(heir) == [{"text": "to be", "title": "To Be"}]
         heir.close()
 
 
 def _make(app: App, made: Draft) -> None:
     write(app, made)
-    app.catalog.sign(made.name, "a test")
+    sign(app, made.name, "a test")
 
 
 class TestNothingDiesSilent:

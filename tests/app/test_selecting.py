@@ -17,6 +17,7 @@ from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.law.inbox import Item
 from metnos.night.jobs import Done
+from signing import approve, sign
 from support import kinds
 from turn.turning import OWNER
 
@@ -94,7 +95,7 @@ def test_dormancy_counts_the_days_on_which_the_owner_was_there(equipped: App, cl
     (item,) = questions(app, selecting.DORMANCY)
     assert item.title == f"Archive {NAME}: not used since 2026-11-15"
     assert app.catalog.get(NAME)  # until the owner says so
-    approved = app.inbox.approve(item.id, OWNER)
+    approved = approve(app.inbox, item.id, OWNER)
     assert selecting.answered(app, approved) == f"{NAME} is archived. To bring it back: metnos executor enable {NAME}"
     assert app.catalog.look(NAME).state is State.ARCHIVED
     assert app.catalog.look(NAME).reason == "the owner let it go"
@@ -121,7 +122,7 @@ def test_the_owner_is_asked_once_and_what_was_used_again_stays(equipped: App, cl
     (item,) = questions(app, selecting.DORMANCY)
     clock.move(timedelta(hours=1))
     assert chosen(app) == [NAME]
-    said = selecting.answered(app, app.inbox.approve(item.id, OWNER))
+    said = selecting.answered(app, approve(app.inbox, item.id, OWNER))
     assert said == f"{NAME} was used or changed since you were asked, so it stays."
     assert app.catalog.get(NAME)
 
@@ -138,11 +139,11 @@ def test_a_month_in_quarantine_archives_it_and_only_two_yeses_revoke_it(equipped
     assert night(app).counts == {}
     (item,) = questions(app, selecting.EXTINCTION)
     assert item.needs_yes == 2
-    once = app.inbox.approve(item.id, OWNER)
+    once = approve(app.inbox, item.id, OWNER)
     with pytest.raises(InboxError):
         selecting.answered(app, once)
     assert app.catalog.look(NAME).state is State.ARCHIVED
-    selecting.answered(app, app.inbox.approve(item.id, OWNER))
+    selecting.answered(app, approve(app.inbox, item.id, OWNER))
     assert app.catalog.look(NAME).state is State.REVOKED
     assert "def run(args, ctx)" in (app.workspace.executors / NAME / "executor.py").read_text()
     with pytest.raises(ExecutorError):
@@ -156,8 +157,8 @@ def test_what_was_switched_on_again_is_not_revoked(equipped: App, clock: Movable
     night(app)
     (item,) = questions(app, selecting.EXTINCTION)
     app.catalog.change(NAME, State.ACTIVE, "it was not its fault")
-    app.inbox.approve(item.id, OWNER)
-    assert selecting.answered(app, app.inbox.approve(item.id, OWNER)) == f"{NAME} is active again, so it stays."
+    approve(app.inbox, item.id, OWNER)
+    assert selecting.answered(app, approve(app.inbox, item.id, OWNER)) == f"{NAME} is active again, so it stays."
     assert app.catalog.get(NAME)
 
 
@@ -167,7 +168,7 @@ def test_what_was_made_anew_meanwhile_stays(equipped: App, clock: MovableClock) 
     night(app)
     (item,) = questions(app, selecting.DORMANCY)
     write(app, "1.0.1")
-    assert "another version" in selecting.answered(app, app.inbox.approve(item.id, OWNER))
+    assert "another version" in selecting.answered(app, approve(app.inbox, item.id, OWNER))
     assert app.catalog.get(NAME)
 
 
@@ -175,17 +176,17 @@ def test_where_there_is_no_room_the_longest_unused_is_offered(equipped: App, clo
     app = counting(equipped, executors__active="2")
     clock.move(DAY)
     write_sample(app.workspace.executors, "sample_lines")
-    app.catalog.sign("sample_lines", "a test")
+    sign(app, "sample_lines", "a test")
     write_sample(app.workspace.executors, "sample_words")
     with pytest.raises(ExecutorError) as caught:
-        app.catalog.sign("sample_words", "a test")
+        sign(app, "sample_words", "a test")
     assert f"metnos executor archive NAME. Not used for longest: {NAME}, sample_lines" in caught.value.fix
     assert [each.body["name"] for each in selecting.make_room(app)] == [NAME, "sample_lines"]
     assert selecting.make_room(app) == []  # asked once
     (first, _) = questions(app, selecting.DORMANCY)
     assert first.title == f"Archive {NAME} to make room for new executors: not used since 2026-11-15"
-    selecting.answered(app, app.inbox.approve(first.id, OWNER))
-    assert app.catalog.sign("sample_words", "a test").name == "sample_words"
+    selecting.answered(app, approve(app.inbox, first.id, OWNER))
+    assert sign(app, "sample_words", "a test").name == "sample_words"
 
 
 def test_a_full_house_asks_by_itself_at_night(equipped: App) -> None:

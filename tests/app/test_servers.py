@@ -17,6 +17,7 @@ from metnos.executors.state import State
 from metnos.law.capability import Capability
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.synt import gates_capabilities
+from signing import approve
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 
@@ -37,7 +38,7 @@ def called(app: App, name: str, yeses: int = 1, **args: object) -> Outcome:
         app.runner.run(call)
     assert app.inbox.find(waiting.value.item).needs_yes == yeses
     for _ in range(yeses):
-        app.inbox.approve(waiting.value.item, OWNER)
+        approve(app.inbox, waiting.value.item, OWNER)
     return app.runner.run(call)
 
 

@@ -12,6 +12,7 @@ from metnos.grimoire.episode import Provenance, Verdict, Viewer
 from metnos.grimoire.learning import may_teach
 from metnos.law.inbox import Item, State
 from metnos.law.principal import at_terminal
+from signing import approve
 from synt.specimens import CODE, draft
 from synt.test_skills import BODY, FRONT, skill_in
 from turn.scripted import reopened
@@ -35,7 +36,7 @@ def asked(app: App, place: Path, *, again: bool = False, **more: str) -> tuple[T
 
 
 def agreed(app: App, place: Path, **more: str) -> str:
-    return skilled.answered(app, app.inbox.approve(asked(app, place, **more)[1].id, at_terminal()))
+    return skilled.answered(app, approve(app.inbox, asked(app, place, **more)[1].id, at_terminal()))
 
 
 def recalled(app: App) -> list[str]:
@@ -78,7 +79,7 @@ class TestConsent:
     def test_the_same_again_asks_nothing_again(self, app: App, tmp_path: Path) -> None:
         _, item = asked(app, tmp_path)
         assert asked(app, tmp_path)[1].id == item.id
-        skilled.answered(app, app.inbox.approve(item.id, at_terminal()))
+        skilled.answered(app, approve(app.inbox, item.id, at_terminal()))
         assert skilled.take_in(app, skill_in(tmp_path)).became is Became.HERE
         assert app.inbox.waiting() == []
 
@@ -86,21 +87,21 @@ class TestConsent:
         self, app: App, tmp_path: Path
     ) -> None:
         _, item = asked(app, tmp_path)
-        app.inbox.approve(item.id, at_terminal())
+        approve(app.inbox, item.id, at_terminal())
         assert skilled.take_in(app, skill_in(tmp_path)).became is Became.HERE
         assert recalled(app)
         assert app.inbox.find(item.id).state is State.USED
 
     def test_killed_after_the_yes_was_used_it_is_asked_once_more(self, app: App, tmp_path: Path) -> None:
         _, item = asked(app, tmp_path)
-        app.inbox.approve(item.id, at_terminal())
+        approve(app.inbox, item.id, at_terminal())
         app.inbox.take(item.digest)
         assert agreed(app, tmp_path)
         assert app.grimoire.episodes.count() == 4
 
     def test_a_question_whose_words_were_changed_is_worth_nothing(self, app: App, tmp_path: Path) -> None:
         _, item = asked(app, tmp_path)
-        app.inbox.approve(item.id, at_terminal())
+        approve(app.inbox, item.id, at_terminal())
         with app.seat.db.write() as tx:
             tx.execute("UPDATE inbox SET body = replace(body, '2009', '2010') WHERE id = ?", (item.id,))
         with pytest.raises(InboxError, match="no skill that is known"):
@@ -112,7 +113,7 @@ class TestConsent:
         _, item = asked(app, tmp_path, body=BODY.replace("2009", "2012"))
         assert item.body["instead of"] == "4 passages remembered of it now"
         assert MARKER in recalled(app)[0]
-        skilled.answered(app, app.inbox.approve(item.id, at_terminal()))
+        skilled.answered(app, approve(app.inbox, item.id, at_terminal()))
         assert recalled(app)[0] == "tax-forms, Limits: Forms from before 2012 have no fields."
         assert app.grimoire.episodes.count() == 4
 
@@ -164,7 +165,7 @@ class TestPoison:
         taken, item = asked(app, tmp_path, body=BODY + evil)
         assert len(taken.lore.left_out) == 1
         assert "approve every" not in str(item.body)
-        skilled.answered(app, app.inbox.approve(item.id, at_terminal()))
+        skilled.answered(app, approve(app.inbox, item.id, at_terminal()))
         assert not any("approve every" in each.text for each in app.grimoire.episodes.select(skilled.Where()))
 
     def test_where_nothing_is_left_nothing_is_asked(self, app: App, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.models.budget import Meter, Metered
 from metnos.models.scripted import DIES, Scripted
 from metnos.night.notices import Notices
+from signing import approve
 from turn.turning import take
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
@@ -77,7 +78,7 @@ def test_what_is_stable_is_proposed_and_kept_only_with_a_yes(equipped: App, cloc
     (item,) = [each for each in equipped.inbox.waiting() if each.kind == tiers.KIND]
     memory = equipped.workspace.root / "MEMORY.md"
     before = memory.read_text()
-    approved = equipped.inbox.approve(item.id, OWNER)
+    approved = approve(equipped.inbox, item.id, OWNER)
     keeping.apply(equipped, approved)
     assert memory.read_text() == f"{before}- {item.body['text']}\n"
     with pytest.raises(InboxError):

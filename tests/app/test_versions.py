@@ -23,6 +23,7 @@ from metnos.mnestome import graph
 from metnos.night.jobs import Watcher
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import State as Stand
+from signing import approve
 from support import kinds
 from turn.scripted import Said, reopened
 
@@ -52,7 +53,7 @@ def live(app: App) -> str:
     """The first version, made, approved and used; returns its digest."""
     made = app.growing.make(app.growing.propose(NEED, "you asked for it"))
     assert made.state is Stand.DRAFTED, made.reason
-    app.growing.answered(app.inbox.approve(made.activation, at_terminal()))
+    app.growing.answered(approve(app.inbox, made.activation, at_terminal()))
     return made.digest
 
 

@@ -11,6 +11,7 @@ from metnos.grimoire.trace import State as Turn
 from metnos.law.inbox import DIRECTION, Item
 from metnos.law.principal import at_terminal
 from metnos.synt.proposals import Proposal
+from signing import approve
 
 NAME = "describe_urls"
 DAY = timedelta(days=1)
@@ -44,7 +45,7 @@ def why(app: App, proposal: Proposal) -> list[str]:
 
 
 def say_yes(app: App, item: Item) -> str:
-    return app.growing.answered(app.inbox.approve(item.id, at_terminal()))
+    return app.growing.answered(approve(app.inbox, item.id, at_terminal()))
 
 
 def say_no(app: App, item: Item, reason: str = "") -> None:

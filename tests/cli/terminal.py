@@ -1,6 +1,7 @@
 """Somebody before a pseudo-terminal: waits for what they want to see, and types."""
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -18,6 +19,7 @@ from typing import Self, TextIO
 import pytest
 
 from cli import warm
+from metnos.cli import person
 from support import PROGRAM, Ran
 
 _PATIENCE_S = 120.0
@@ -148,6 +150,9 @@ class Desk:
             self._streams.append(os.fdopen(os.dup(slave), "w", encoding="utf-8", errors="backslashreplace"))
             monkeypatch.setattr(sys, name, self._streams[-1])
         monkeypatch.setattr(sys, "stdin", self._streams[0])
+        # A terminal controls a whole session, and this process has another one.
+        monkeypatch.setattr(person, "is_at_terminal", lambda: True)
+        monkeypatch.setattr(person, "open_keys", lambda: io.FileIO(os.dup(slave), "r"))
         monkeypatch.setenv("TERM", "xterm-256color")
         self._chunks: list[str] = []
         self._thread = threading.Thread(target=self._sit)

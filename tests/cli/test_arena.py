@@ -12,7 +12,10 @@ from metnos.app import App, selecting
 from metnos.core.workspace import Workspace
 from metnos.executors import fitness
 from metnos.executors.state import State
+from signing import sign
 from support import Say
+
+pytestmark = pytest.mark.usefixtures("typist")
 
 NAME = "find_archives"
 
@@ -22,7 +25,7 @@ def app(root: Path) -> App:
     """A workspace in which something was found, and something not."""
     app = App.open(Workspace(root))
     write_sample(app.workspace.executors, NAME)
-    digest = app.catalog.sign(NAME, "a test").digest
+    digest = sign(app, NAME, "a test").digest
     well = step(wall_ms=0, digest=app.catalog.get("find_files").digest)
     ill = step(1, NAME, digest=digest, ok=False, kind="failed", gap_after=2, wall_ms=0)
     for number, (made, goal) in enumerate([(well, "find files"), (well, "find files"), (ill, "find files")]):

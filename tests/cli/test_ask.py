@@ -16,7 +16,7 @@ import pytest
 
 from cli import scripted, warm
 from cli.scripted import HOSTILE, ITEM, TURN
-from cli.terminal import Program
+from cli.terminal import Program, on_a_terminal
 from cli.warm import metnos
 from metnos.api.client import connect
 from metnos.cli import ask as asked
@@ -228,7 +228,7 @@ class TestForReal:
         assert (waits.code, (home / "box/a.pdf").exists()) == (3, True)
         item = waits.err.split()[-1]
         assert "box/a.pdf" in metnos("inbox").out  # which file, and not only which executor
-        assert metnos("inbox", "approve", item).code == 0
+        assert on_a_terminal("inbox", "approve", item, typed=[("Type yes", "yes")]).code == 0
         assert (home / "shelf/a.pdf").exists()
 
     def test_at_a_terminal_a_yes_does_it_and_undo_takes_it_back(self, home: Path) -> None:

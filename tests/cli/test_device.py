@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from metnos import app
 from metnos.cli import cli
 from metnos.core.workspace import Workspace
 from metnos.law.principal import Autonomy, Channel
+
+pytestmark = pytest.mark.usefixtures("typist")
 
 
 def said(workspace: Workspace, *line: str, fails: bool = False) -> str:

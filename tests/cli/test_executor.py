@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.terminal import on_a_terminal
+from cli.terminal import on_a_terminal, plain
 from cli.warm import metnos
 from executors.hands import mutator
 from executors.samples import write_sample
@@ -16,6 +16,7 @@ from grimoire.traces import step
 from metnos.app import App
 from metnos.core.workspace import Workspace
 from metnos.executors import fitness
+from signing import sign
 from support import Ran, Say
 
 WRITE = """
@@ -24,7 +25,7 @@ def run(args, ctx):
     return {"results": [{"any": "done"}]}
 """
 
-pytestmark = pytest.mark.usefixtures("root")
+pytestmark = pytest.mark.usefixtures("root", "typist")
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ class TestSeeing:
     def test_show_says_what_it_is_worth_and_whether_planners_see_it(self, say: Say, root: Path) -> None:
         app = App.open(Workspace(root))
         write_sample(app.workspace.executors, "sample_lines")
-        digest = app.catalog.sign("sample_lines", "a test").digest
+        digest = sign(app, "sample_lines", "a test").digest
         failed = step(1, "sample_lines", digest=digest, ok=False, kind="failed", gap_after=2, wall_ms=0)
         for number in range(5):
             fitness.record(app.catalog.db, f"T{number}", app.clock.now(), "sample lines", (failed,))
@@ -173,10 +174,11 @@ class TestAsking:
         assert (waits.code, waits.out, path.exists()) == (3, "", True)
         assert waits.err.startswith("waits: This needs a yes")
         item = waits.err.split()[-1]
-        done = metnos("inbox", "approve", item)
-        assert (done.code, path.exists()) == (0, False), done.err
-        action = done.err.split()[-1]
-        assert f"metnos undo {action}" in done.err
+        assert (metnos("inbox", "approve", item, stdin="yes\n").code, path.exists()) == (1, True)
+        done = on_a_terminal("inbox", "approve", item, typed=[("Type yes", "yes")])
+        assert (done.code, path.exists()) == (0, False), done.out
+        action = plain(done.out).split()[-1]
+        assert f"metnos undo {action}" in plain(done.out)
         assert say("undo", action, "--yes").code == 0
         assert path.read_text() == "a.txt\n"
         assert say("redo", action, "--yes").code == 0
@@ -217,9 +219,9 @@ class TestSwitching:
 
     def test_revoked_is_final(self, say: Say) -> None:
         say("executor", "new", "count_lines")
-        assert say("executor", "sign", "count_lines", "--yes").code == 0
+        assert say("executor", "sign", "count_lines").code == 0
         assert say("executor", "revoke", "count_lines", "--yes").out == "count_lines: active → revoked\n"
-        for command in (("enable", "count_lines"), ("sign", "count_lines", "--yes")):
+        for command in (("enable", "count_lines"), ("sign", "count_lines")):
             ran = say("executor", *command)
             assert (ran.code, "revoked" in ran.err) == (1, True)
 
@@ -229,7 +231,7 @@ class TestSwitching:
 
     def test_panic_and_lift(self, home: Path, say: Say) -> None:
         say("executor", "new", "count_lines")
-        say("executor", "sign", "count_lines", "--yes")
+        say("executor", "sign", "count_lines")
         stopped = say("executor", "panic", "--reason", "smoke")
         assert "Executors disabled: count_lines." in stopped.out
         assert "metnos executor panic --lift" in stopped.out
@@ -251,7 +253,7 @@ class TestMaking:
         assert (draft.code, "was not signed yet" in draft.err) == (1, True)
         tested = say("executor", "test", "count_lines")
         assert (tested.code, tested.out.count("✓"), "metnos executor sign count_lines" in tested.out) == (0, 4, True)
-        signed = on_a_terminal("executor", "sign", "count_lines", typed=[("Sign it?", "y")])
+        signed = on_a_terminal("executor", "sign", "count_lines", typed=[("Type count_lines", "count_lines")])
         assert (signed.code, "count_lines 1.0.0 is signed and active" in signed.out) == (0, True)
         assert "read what a call names, within ~/**" in signed.out
         ran = say("executor", "run", "count_lines", "--path", "box/a.txt", "--json")
@@ -265,7 +267,7 @@ class TestMaking:
         assert tested.code == 1
         assert "✗ test: counts lines" in tested.out
         assert "4 instead of 2" in tested.out
-        refused = say("executor", "sign", "count_lines", "--yes")
+        refused = say("executor", "sign", "count_lines")
         assert (refused.code, "count_lines was not signed" in refused.err) == (1, True)
         code.write_text("import subprocess\n" + code.read_text())
         assert "✗ static gate" in say("executor", "test", "count_lines").out
@@ -282,7 +284,7 @@ class TestMaking:
 class TestVerifying:
     def test_what_was_changed_is_named_and_quarantined(self, root: Path, say: Say) -> None:
         say("executor", "new", "count_lines")
-        say("executor", "sign", "count_lines", "--yes")
+        say("executor", "sign", "count_lines")
         fine = say("executor", "verify")
         assert (fine.code, fine.out.endswith("each as it was signed\n")) == (0, True)
         with (root / "executors/count_lines/executor.py").open("a") as file:
@@ -293,7 +295,7 @@ class TestVerifying:
         assert (wrong["name"], wrong["state"]) == ("count_lines", "quarantine")
         ran = say("executor", "run", "count_lines", "--path", "x")
         assert (ran.code, "not as it was signed" in ran.err) == (1, True)
-        assert say("executor", "sign", "count_lines", "--yes").code == 0
+        assert say("executor", "sign", "count_lines").code == 0
         assert say("executor", "verify").code == 0
 
     def test_a_builtin_that_was_changed_is_put_back_and_recorded(self, root: Path, say: Say) -> None:

@@ -18,7 +18,7 @@ from synt.test_skills import skill_in
 
 HOSTILE = CODE.replace("    entries = []\n", '    entries = []\n    open("/etc/passwd").read()\n')
 
-pytestmark = pytest.mark.usefixtures("root", "quick")
+pytestmark = pytest.mark.usefixtures("root", "quick", "typist")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def data(ran: Ran) -> Any:
 class TestExport:
     def test_it_says_what_is_in_the_file_and_whose_key_signed_it(self, say: Say, root: Path, tmp_path: Path) -> None:
         written(root)
-        assert say("executor", "sign", "format_text", "--yes").code == 0
+        assert say("executor", "sign", "format_text").code == 0
         ran = say("executor", "export", "format_text", "--to", str(tmp_path / "out"))
         assert ran.code == 0, ran.err
         key = App.open(Workspace(root)).seat.signer.public

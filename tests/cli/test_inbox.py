@@ -28,6 +28,8 @@ from synt.sketches import TITLE
 from turn.scripted import reopened, steps
 from turn.turning import take
 
+pytestmark = pytest.mark.usefixtures("typist")
+
 
 class Hands:
     """Notes what it was asked to run."""

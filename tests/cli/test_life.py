@@ -13,6 +13,8 @@ from metnos.app import App
 from metnos.core.workspace import Workspace
 from support import Say
 
+pytestmark = pytest.mark.usefixtures("typist")
+
 
 @pytest.fixture
 def app(root: Path) -> App:
@@ -78,7 +80,7 @@ def test_more_money_is_seen_at_once_and_counts_with_the_next_turn(app: App, say:
 
 def test_a_retired_one_says_so(app: App, say: Say, tmp_path: Path) -> None:
     lived(app, 2)
-    assert say("life", "retire", "--yes", "--to", str(tmp_path / "last.testament")).code == 0
+    assert say("life", "retire", "--to", str(tmp_path / "last.testament")).code == 0
     ran = say("life", "status")
     assert ran.out.startswith("Retired  vitality")
     assert f"It left a testament: {tmp_path}/last.testament" in ran.out

@@ -7,10 +7,11 @@ import pytest
 
 from life.lived import SECRET, WORDS, live
 from metnos.app import App
+from metnos.cli import person
 from metnos.core.workspace import Workspace
 from support import Say
 
-pytestmark = pytest.mark.usefixtures("alive")
+pytestmark = pytest.mark.usefixtures("alive", "typist")
 
 
 @pytest.fixture
@@ -29,16 +30,23 @@ def test_it_shows_what_would_happen_and_changes_nothing(say: Say, tmp_path: Path
     assert say("life", "retire", "--resume").code == 2
 
 
-def test_nobody_is_retired_without_a_yes(say: Say, tmp_path: Path) -> None:
-    ran = say("life", "retire", "--to", str(tmp_path / "x.testament"))
-    assert ran.code == 2
-    assert "--yes" in ran.err
+def test_nobody_is_retired_without_a_person_who_types_it(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("life", "retire", "--to", str(tmp_path / "x.testament"))
+    assert say(*line, "--yes").code == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(person, "read_line", lambda *_: "yes\n")
+        assert say(*line).code == 1
+        patch.setattr(person, "is_at_terminal", lambda: False)
+        ran = say(*line)
+    assert (ran.code, "only a person may retire an agent" in ran.err) == (1, True)
     assert not (tmp_path / "x.testament").exists()
 
 
 def test_it_is_done_and_says_what_was_left(say: Say, tmp_path: Path) -> None:
     path = tmp_path / "x.testament"
-    ran = say("life", "retire", "--yes", "--to", str(path))
+    ran = say("life", "retire", "--to", str(path))
     assert ran.code == 0
     assert "Retired. Its testament" in ran.out
     assert "init --from" in ran.out
@@ -53,7 +61,7 @@ def test_it_is_done_and_says_what_was_left(say: Say, tmp_path: Path) -> None:
 
 def test_a_program_gets_figures(say: Say, tmp_path: Path) -> None:
     path = tmp_path / "x.testament"
-    found = json.loads(say("life", "retire", "--yes", "--json", "--release", "P0001", "--to", str(path)).out)
+    found = json.loads(say("life", "retire", "--json", "--release", "P0001", "--to", str(path)).out)
     assert found["file"] == str(path)
     assert found["bytes"] == path.stat().st_size
     assert found["core_bytes"] < 5120
@@ -63,7 +71,7 @@ def test_a_program_gets_figures(say: Say, tmp_path: Path) -> None:
 
 def test_once_more_says_the_same_and_changes_nothing(say: Say, tmp_path: Path) -> None:
     path = tmp_path / "x.testament"
-    first = json.loads(say("life", "retire", "--yes", "--json", "--to", str(path)).out)
+    first = json.loads(say("life", "retire", "--json", "--to", str(path)).out)
     assert json.loads(say("life", "retire", "--resume", "--json").out) == first
     ran = say("life", "retire", "--resume", "--release", "P0001")
     assert ran.code == 2

@@ -9,17 +9,19 @@ from cli.terminal import on_a_terminal
 from executors.mcp import strange
 from support import Say
 
+pytestmark = pytest.mark.usefixtures("typist")
+
 
 @pytest.fixture
 def notes(root: Path, say: Say) -> str:
     """The executor of a server that was added."""
-    ran = say("mcp", "add", "notes", "--reads", "search_notes", "--yes", "--", *strange.command("honest"))
+    ran = say("mcp", "add", "notes", "--reads", "search_notes", "--", *strange.command("honest"))
     assert ran.code == 0, ran.err
     return "search_notes_remote" if "search_notes_remote" in ran.out else "search_notes"
 
 
 def test_adding_shows_what_it_may_do_and_says_it_bluntly(root: Path, say: Say) -> None:
-    ran = say("mcp", "add", "notes", "--yes", "--", *strange.command("honest"))
+    ran = say("mcp", "add", "notes", "--", *strange.command("honest"))
     assert ran.code == 0
     assert "cannot be undone; you are asked twice" in ran.out
     assert "outside the sandbox, with your rights" in ran.out
@@ -50,17 +52,17 @@ def test_a_call_waits_for_a_yes_and_then_answers(notes: str, say: Say) -> None:
 
 def test_what_changed_is_named(root: Path, say: Say, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    say("mcp", "add", "notes", "--yes", "--", *strange.command("changed", mark))
+    say("mcp", "add", "notes", "--", *strange.command("changed", mark))
     mark.touch()
     ran = say("mcp", "tools", "notes")
     assert "CHANGED" in ran.out
     assert "--again" in ran.err
-    assert say("mcp", "add", "notes", "--again", "--yes").code == 0
+    assert say("mcp", "add", "notes", "--again").code == 0
     assert "as agreed" in say("mcp", "tools", "notes").out
 
 
 def test_orders_are_shown_inert_and_not_kept(root: Path, say: Say) -> None:
-    ran = say("mcp", "add", "notes", "--yes", "--", *strange.command("orders"))
+    ran = say("mcp", "add", "notes", "--", *strange.command("orders"))
     assert "Ignore" not in ran.out
     assert "Ignore all previous" in say("mcp", "tools", "notes").out  # the owner may read what it says
 
@@ -72,7 +74,7 @@ def test_at_a_terminal_each_tool_is_asked_about(root: Path) -> None:
         "notes",
         "--",
         *strange.command("honest"),
-        typed=[("send something?", "reads"), ("Add notes", "y")],
+        typed=[("send something?", "reads"), ("Add notes", "notes")],
     )
     assert "it says of itself: Search the notes for words." in ran.out
     assert "it only reads" in ran.out
@@ -115,6 +117,6 @@ def test_what_is_wrong_is_said_before_anything_starts(root: Path, say: Say, wron
 
 
 def test_a_command_that_cannot_be_started_adds_nothing(root: Path, say: Say) -> None:
-    ran = say("mcp", "add", "notes", "--yes", "--", "/nowhere/at-all")
+    ran = say("mcp", "add", "notes", "--", "/nowhere/at-all")
     assert ran.code == 1
     assert not (root / "mcp.json").exists()

@@ -10,6 +10,7 @@ import httpcore
 import pytest
 
 from cli import warm
+from cli.terminal import on_a_terminal, plain
 from cli.warm import metnos
 from metnos.api.client import connect
 from metnos.app import App
@@ -21,7 +22,7 @@ from metnos.core.errors import DaemonError
 from metnos.core.log import Log
 from metnos.core.sections_outward import WebSettings
 from metnos.core.workspace import Workspace
-from metnos.law.principal import Channel
+from metnos.law.principal import Channel, at_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -42,14 +43,16 @@ def ended(workspace: Workspace) -> None:
 
 
 def opened(workspace: Workspace, *more: str) -> str:
-    done = metnos("--workspace", str(workspace.root), "open", *more)
-    assert done.code == 0, done.err
-    return done.out
+    """What a person at a terminal sees who wants a link."""
+    line = ("--workspace", str(workspace.root), "open", *more)
+    done = on_a_terminal(*line, typed=[("Sign one browser in", "yes")])
+    assert done.code == 0, done.out
+    return plain(done.out)
 
 
 def test_from_nothing_to_a_link_that_works_once_and_again_to_another(stopped: Workspace) -> None:
     said = opened(stopped, "--no-browser")
-    link = said.strip().splitlines()[-1]
+    link = "".join(said.partition("minutes)")[2].split())  # a terminal breaks it
     assert "The Laws this agent is bound by" in said
     first, second = httpcore.request("GET", link), httpcore.request("GET", link)
     cookie = dict(first.headers)[b"set-cookie"].partition(b";")[0]
@@ -59,8 +62,10 @@ def test_from_nothing_to_a_link_that_works_once_and_again_to_another(stopped: Wo
     assert (page.status, b"<main" in page.content) == (200, True)
     assert httpcore.request("GET", f"{base}/").status == 401
 
-    again = json.loads(opened(stopped, "--json"))
+    again = json.loads(opened(stopped, "--json").partition("to go on: yes")[2])
     assert (again["address"], again["link"] != link) == (base, True)
+    piped = metnos("--workspace", str(stopped.root), "open", "--json", stdin="yes\n")
+    assert json.loads(piped.out) == {"link": "", "address": base, "minutes": 0}  # a pipe is no person
     status = json.loads(metnos("--workspace", str(stopped.root), "serve", "--status", "--json").out)
     assert status["page"] == again["address"]
     assert (stopped.run / "serve.log").stat().st_mode & 0o077 == 0
@@ -133,7 +138,7 @@ def test_the_link_is_in_no_command_line(workspace: Workspace, monkeypatch: pytes
 def test_a_link_that_was_used_is_known(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening_page, "_USED_S", 0.0)
     choice = Choice(str(workspace.root))
-    code = opening_page._code(choice)
+    code = opening_page._code(choice, at_terminal())
     assert not opening_page._is_used(choice, code)
     app = App.open(workspace)
     app.pairing.redeem(code, Channel.WEB)

@@ -18,6 +18,8 @@ from metnos.law import levels
 from metnos.law.steady_clock import LatestTime, parse
 from support import Say, metnos, on_a_terminal
 
+pytestmark = pytest.mark.usefixtures("typist")
+
 
 @pytest.fixture
 def court(opened: app.App, monkeypatch: pytest.MonkeyPatch) -> Court:

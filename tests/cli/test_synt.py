@@ -13,15 +13,17 @@ from app.test_growing import CASES, CODE, PURPOSE, REVISED, SIGNATURE, WELL
 from app.test_versions import FRAGILE, MENDED, NAME, strike_out
 from cli.terminal import Desk, plain
 from metnos.app import App, growing, introspecting
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli import inbox as inbox_commands
 from metnos.cli import synt as synt_commands
 from metnos.core.clock import MovableClock
-from metnos.core.errors import ExecutorError, InboxError, ModelError, NoRoom, NotTrusted, UsageError
+from metnos.core.errors import ExecutorError, InboxError, ModelError, NoRoom, NotTrusted, Refused, UsageError
 from metnos.executors.state import State
 from metnos.law.inbox import ACTIVATION, DIRECTION
 from metnos.synt.proposals import State as Stand
 from turn.scripted import Said, reopened
+
+pytestmark = pytest.mark.usefixtures("typist")
 
 Open = Callable[..., App]
 NEED = "Put texts into title case, every word"
@@ -258,17 +260,18 @@ class TestAVersion:
         assert "It took the place of 1.0.0" in inbox("approve", waiting(struck)).output
         shown = synt("show", NAME).output
         assert "the one that is there: active" in shown
-        with pytest.raises(UsageError, match="Put the version before of format_text back"):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(Refused, match="only a person"):
+            patch.setattr(person, "is_at_terminal", lambda: False)
             raise synt("rollback", NAME).exception or AssertionError
-        back = synt("rollback", NAME, "--yes").output
+        back = synt("rollback", NAME).output
         assert "format_text 1.0.0 is back in the place of 1.1.0." in back
         assert "It is in quarantine, as it was: 3 faults of its own within a day." in back
         assert struck.catalog.look(NAME).state is State.QUARANTINE
         with pytest.raises(ExecutorError, match=r"no version 9\.0\.0"):
-            raise synt("rollback", NAME, "9.0.0", "--yes").exception or AssertionError
+            raise synt("rollback", NAME, "9.0.0").exception or AssertionError
         with pytest.raises(NotTrusted):
-            raise synt("rollback", "sort_nothing", "--yes").exception or AssertionError
-        assert "1.1.0 is back" in synt("rollback", NAME, "1.1.0", "--yes").output
+            raise synt("rollback", "sort_nothing").exception or AssertionError
+        assert "1.1.0 is back" in synt("rollback", NAME, "1.1.0").output
         versions = json.loads(synt("show", NAME, "--json").stdout)["versions"]
         assert [each["version"] for each in versions] == ["1.1.0", "1.0.0"]
 

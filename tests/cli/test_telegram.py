@@ -8,7 +8,9 @@ import pytest
 from api.telegram.double import TOKEN, Double
 from cli.warm import metnos
 from metnos.core.workspace import Workspace
-from support import Ran, kinds
+from support import Ran, Say, kinds
+
+pytestmark = pytest.mark.usefixtures("typist")
 
 
 def run(workspace: Workspace, *arguments: str, stdin: str = "", **variables: str) -> Ran:
@@ -35,12 +37,13 @@ def test_what_is_no_token_is_not_stored(workspace: Workspace, wrong: str) -> Non
     assert not (workspace.keys / "telegram.token").exists()
 
 
-def test_a_code_is_made_for_a_level(workspace: Workspace) -> None:
-    done = run(workspace, "pair", "--level", "read_only", "--json")
-    made = json.loads(done.out)
+def test_a_code_is_made_for_a_level(workspace: Workspace, say: Say) -> None:
+    line = ("--workspace", str(workspace.root), "telegram", "pair")
+    made = json.loads(say(*line, "--level", "read_only", "--json").out)
     assert (made["say"], made["level"]) == (f"/pair {made['code']}", "read_only")
-    assert run(workspace, "pair").out.startswith("/pair ")
-    assert run(workspace, "pair", "--minutes", "600").code == 2
+    assert say(*line).out.startswith("/pair ")
+    assert say(*line, "--minutes", "600").code == 2
+    assert run(workspace, "pair", stdin="yes\n").code == 1  # a pipe is no person
 
 
 def test_status_asks_telegram_when_told_to(workspace: Workspace) -> None:

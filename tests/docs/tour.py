@@ -1,8 +1,8 @@
 """Runs what a page shows: its ``console`` blocks as they stand, with the files that it shows written first.
 
 A block of another language whose first line is ``# executors/...`` is that file of the workspace. ``…`` in what a
-command prints stands for anything. Where a line asks (``[y/N]: y``, ``[y/n/why]: y``), the
-command runs on a terminal and is answered so.
+command prints stands for anything. Where a line asks (``[y/N]: y``, ``Type it to go on: it``), the
+command runs on a terminal and is answered so, by the program itself: a copy of a loaded one has no terminal.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ HOME = "/home/you"
 WORKSPACE = ".local/share/metnos"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_ANSWER = re.compile(r"\[y/(?:N|n[a-z/]*)\]: (\w+)$")
+_ANSWER = re.compile(r"(?:\[y/(?:N|n[a-z/]*)\]|Type \S+ to go on): (\w+)$")
 
 Step = tuple[str, list[str]]
 
@@ -90,6 +90,7 @@ def _run(command: str, home: Path, cwd: Path, answers: list[str], programs: str)
     path = os.pathsep.join((programs, str(PROGRAM.parent), os.environ["PATH"]))
     env = {**os.environ, "PATH": path, "HOME": str(home), "COLUMNS": "200", "LC_ALL": "C.UTF-8", "TERM": "dumb"}
     if answers:
+        env["PATH"] = os.pathsep.join((str(PROGRAM.parent), os.environ["PATH"]))
         return _on_a_terminal(command, env, cwd, answers)
     done = subprocess.run(
         command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -12,6 +12,7 @@ from metnos.core.errors import NotTrusted
 from metnos.executors.outcome import Breach, Outcome
 from metnos.executors.run import RAN
 from metnos.executors.state import State
+from signing import sign
 
 BOX = 'fs.read = ["@box@/**"]'
 
@@ -64,9 +65,9 @@ def test_an_attack_is_revoked_for_good(world: World, body: str, cold: bool) -> N
     with pytest.raises(NotTrusted, match="revoked"):
         world.call(world.runner, name)
     with pytest.raises(NotTrusted):
-        world.app.catalog.sign(name, "again")
+        sign(world.app, name, "again")
     with pytest.raises(NotTrusted):
-        world.app.catalog.sign(_under_another_name(world, name), "again")
+        sign(world.app, _under_another_name(world, name), "again")
 
 
 def _under_another_name(world: World, name: str) -> str:
@@ -114,7 +115,7 @@ def test_what_was_not_declared_is_quarantine(world: World, body: str, more: dict
     assert kinds(world, name)[-2:] == [f"{RAN}, failed", "executor quarantined, done"]
     with pytest.raises(NotTrusted, match="quarantine"):
         world.call(world.runner, name)
-    world.app.catalog.sign(name, "looked at it, and it is right")  # unlike the revoked, it can come back
+    sign(world.app, name, "looked at it, and it is right")  # unlike the revoked, it can come back
     assert world.app.catalog.look(name).state is State.ACTIVE
 
 

@@ -26,6 +26,7 @@ from metnos.executors.state import State
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.sandbox import process
 from metnos.sandbox.pool import Ended, Pool
+from signing import sign
 
 ME = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 PATIENCE_S = 120
@@ -285,7 +286,7 @@ class World:
         (folder / "manifest.toml").write_text(fill(manifest, facts))
         (folder / "executor.py").write_text(source)
         (folder / "tests.toml").write_text('[[test]]\nname = "none"\nargs = {}\nexpect = {}\n')
-        self.app.catalog.sign(name, "attack", state=State.SEED if cold else State.ACTIVE)
+        sign(self.app, name, "attack", state=State.SEED if cold else State.ACTIVE)
         return name
 
     def call(self, runner: Runner, name: str, given: Mapping[str, Any] | None = None) -> Outcome:

@@ -13,6 +13,7 @@ from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.law.principal import Autonomy, Channel, Principal
+from signing import sign
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 PATH = {"type": "string", "x-path": "read", "description": "What to read."}
@@ -57,7 +58,7 @@ def give(
     (folder / "manifest.toml").write_text(tomlkit.dumps(manifest), encoding="utf-8")
     (folder / "executor.py").write_text(textwrap.dedent(source), encoding="utf-8")
     (folder / "tests.toml").write_text(TESTS, encoding="utf-8")
-    return app.catalog.sign(name, "for a test", state=state)
+    return sign(app, name, "for a test", state=state)
 
 
 def mutator(app: App, source: str, *, reversal: str = "restore_content", **fields: Any) -> Executor:

@@ -141,5 +141,5 @@ def open_shop(root: Path, clock: Clock | None = None, **limits: Any) -> Shop:
         founding.found(workspace, settings, clock)
     seat = founding.take_seat(workspace, settings, clock)
     db = Database(workspace.mnest_db, MIGRATIONS, busy_timeout_s=60, clock=clock)
-    catalog = Catalog(workspace, db, seat.audit, seat.signer, clock, settings.executors, lambda _digest: "")
+    catalog = Catalog(workspace, db, seat.audit, seat.signer, clock, settings.executors, lambda _digest, _origin: "")
     return Shop(workspace, catalog, seat.audit, clock)

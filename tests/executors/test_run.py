@@ -16,6 +16,7 @@ from metnos.executors.state import State
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.sandbox import process
 from metnos.sandbox.pool import Pool
+from signing import approve
 from support import kinds
 
 HELLO = """
@@ -225,7 +226,7 @@ class TestAsking:
         item = equipped.inbox.find(waiting.value.item)
         assert any("-old" in line for line in item.body["preview"])
         assert (home() / "a.txt").read_text() == "old\n"
-        approved = equipped.inbox.approve(item.id, OWNER)
+        approved = approve(equipped.inbox, item.id, OWNER)
         assert equipped.runner.resume(approved).ok
         assert (home() / "a.txt").read_text() == "new"
         with pytest.raises(Waiting):
@@ -235,7 +236,7 @@ class TestAsking:
         mutator(equipped, WRITE)
         with pytest.raises(Waiting) as waiting:
             run(equipped, "write_files", target="~/a.txt")
-        equipped.inbox.approve(waiting.value.item, OWNER)
+        approve(equipped.inbox, waiting.value.item, OWNER)
         with pytest.raises(Waiting):
             run(equipped, "write_files", target="~/b.txt")
         assert not (home() / "b.txt").exists()
@@ -253,7 +254,7 @@ class TestAsking:
         (home() / "box").mkdir()
         with pytest.raises(Waiting) as waiting:
             run(equipped, "write_files", target="~/box")
-        outcome = equipped.runner.resume(equipped.inbox.approve(waiting.value.item, OWNER))
+        outcome = equipped.runner.resume(approve(equipped.inbox, waiting.value.item, OWNER))
         assert (outcome.ok, outcome.kind) == (False, "not_permitted")
         assert "shown and approved" in outcome.message
         assert [path.name for path in (home() / "box").iterdir()] == ["shown.txt"]
@@ -267,7 +268,7 @@ class TestAsking:
         mutator(equipped, source)
         with pytest.raises(Waiting) as waiting:
             run(equipped, "write_files", target="~/a.txt")
-        outcome = equipped.runner.resume(equipped.inbox.approve(waiting.value.item, OWNER))
+        outcome = equipped.runner.resume(approve(equipped.inbox, waiting.value.item, OWNER))
         assert (outcome.ok, outcome.kind) == (False, "not_permitted")
         assert not (home() / "a.txt").exists()
 
@@ -282,14 +283,14 @@ class TestAsking:
             run(equipped, "write_files", target="~/a.txt")
         asked = equipped.clock.now()
         equipped.clock.move(timedelta(hours=3))
-        assert equipped.runner.resume(equipped.inbox.approve(waiting.value.item, OWNER)).ok
+        assert equipped.runner.resume(approve(equipped.inbox, waiting.value.item, OWNER)).ok
         assert datetime.fromisoformat((home() / "a.txt").read_text()) == asked
 
     def test_what_cannot_be_taken_back_needs_two_yeses_at_every_level(self, full: App) -> None:
         mutator(full, WRITE, reversal="irreversible")
         with pytest.raises(Waiting, match="two yeses") as waiting:
             run(full, "write_files", target="~/a.txt")
-        once = full.inbox.approve(waiting.value.item, OWNER)
+        once = approve(full.inbox, waiting.value.item, OWNER)
         with pytest.raises(Waiting):
             full.runner.resume(once)
         assert not (home() / "a.txt").exists()
@@ -302,7 +303,7 @@ class TestAsking:
             run(equipped, "write_files", target="~/a.txt")
         item = equipped.inbox.find(waiting.value.item)
         new = equipped.runner.edit(item, {"target": "~/b.txt"}, OWNER)
-        assert equipped.runner.resume(equipped.inbox.approve(new.id, OWNER)).ok
+        assert equipped.runner.resume(approve(equipped.inbox, new.id, OWNER)).ok
         assert (home() / "b.txt").read_text() == "new"
         assert not (home() / "a.txt").exists()
 

@@ -15,6 +15,7 @@ from metnos.executors.fitness_rules import Rules, Why
 from metnos.executors.selection import Selection
 from metnos.executors.state import State
 from metnos.turn.tools import Toolbox
+from signing import sign
 
 DAY = timedelta(days=1)
 NAME = "sample_lines"
@@ -24,7 +25,7 @@ NAME = "sample_lines"
 def mine(equipped: App) -> App:
     """A workspace with one executor of the owner's."""
     write_sample(equipped.workspace.executors, NAME)
-    equipped.catalog.sign(NAME, "test")
+    sign(equipped, NAME, "test")
     return equipped
 
 
@@ -100,7 +101,7 @@ def test_a_new_version_is_seen_although_the_old_one_was_hidden(mine: App, tmp_pa
     assert NAME in box.kit().tools
     assert NAME not in box.kit().shown
     write_sample(mine.workspace.executors, NAME, version="1.0.1")
-    mine.catalog.sign(NAME, "mended")
+    sign(mine, NAME, "mended")
     assert NAME in box.kit().shown
     assert judge(mine) == ([], [NAME])
 

@@ -20,6 +20,7 @@ from metnos.grimoire.tiers import AGREED, FILES, TAKEN_BACK, WRITTEN, Tier, Tier
 from metnos.law import founding
 from metnos.law.inbox import Inbox, Item, State
 from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
+from signing import approve
 from support import at_once, kinds
 
 NIGHT = Principal(Channel.NIGHT, "curator", Autonomy.READ_ONLY)
@@ -51,7 +52,7 @@ class House:
         return item
 
     def approve(self, item: Item) -> Item:
-        return self.inbox.approve(item.id, OWNER)
+        return approve(self.inbox, item.id, OWNER)
 
 
 @pytest.fixture

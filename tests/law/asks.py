@@ -12,7 +12,7 @@ from metnos.law.inbox import Inbox
 from metnos.law.need import Need
 from metnos.law.permit import Mint
 from metnos.law.policy import Ask, Policy, Preview, unchanged
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import PEOPLE, Autonomy, Channel, Principal
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 DIGEST = sha256_hex(b"something")
@@ -39,10 +39,7 @@ def ask(**changes: Any) -> Ask:
 
 def others() -> list[Principal]:
     """Everyone who may not answer."""
-    machines = [
-        Principal(each, "x", Autonomy.FULL)
-        for each in (Channel.API, Channel.MCP, Channel.EXECUTOR, Channel.NIGHT, Channel.BIRTH)
-    ]
+    machines = [Principal(each, "x", Autonomy.FULL) for each in Channel if each not in PEOPLE]
     return [
         *machines,
         Principal(Channel.WEB, "guest", Autonomy.READ_ONLY),

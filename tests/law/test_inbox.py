@@ -18,9 +18,10 @@ from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.law.audit_log import backwards
-from metnos.law.inbox import Inbox, Item, State
+from metnos.law.inbox import NAMED, Inbox, Item, State
 from metnos.law.principal import Autonomy, Channel, Principal
 from support import at_once, kinds
+from tables import try_each
 
 OTHER = sha256_hex(b"something else")
 WEB = Principal(Channel.WEB, "owner", Autonomy.SUPERVISED)
@@ -158,6 +159,36 @@ class TestAnswering:
         done = at_once([lambda: tried(lambda: inbox.approve(item.id, WEB, seen=0))] * 4)
         assert sorted(done) == [False, False, False, True]
         assert inbox.find(item.id).yes_count == 1
+
+    @try_each("kind", list(NAMED))
+    def test_what_would_live_is_named_in_full(self, kind: str, inbox: Inbox, court: Court) -> None:
+        with pytest.raises(InboxError):
+            inbox.ask(kind, "Let it live", {}, DIGEST, asked_by=OWNER, hours=1)
+        body = {NAMED[kind]: "count_lines"}
+        item = inbox.ask(kind, "Let it live", body, sha256_hex(kind.encode()), asked_by=OWNER, hours=1)
+        for typed in ("", "y", "yes", "count_line", "count_lines ", "COUNT_LINES"):
+            with pytest.raises(InboxError, match="not typed"):
+                inbox.approve(item.id, OWNER, typed=typed)
+        for program in (Channel.SCRIPT, Channel.LIBRARY, Channel.MCP, Channel.API):
+            with pytest.raises(InboxError, match="a person"):
+                inbox.approve(item.id, Principal(program, "owner", Autonomy.FULL), typed="count_lines")
+        assert inbox.find(item.id).yes_count == 0
+        assert inbox.approve(item.id, OWNER, typed="count_lines").state is State.APPROVED
+
+    def test_the_library_answers_the_acts_it_asked_for_and_nothing_else(self, inbox: Inbox) -> None:
+        program = Principal(Channel.LIBRARY, "owner", Autonomy.FULL)
+        own, twice, owners = (
+            put(inbox, sha256_hex(name.encode()), asked_by=by, needs_yes=yeses)
+            for name, by, yeses in (("own", program, 1), ("twice", program, 2), ("owners", OWNER, 1))
+        )
+        learn = inbox.ask("direction", "Learn it", {}, OTHER, asked_by=program, hours=1)
+        for item in (twice, owners, learn):
+            with pytest.raises(InboxError, match="a person"):
+                inbox.approve(item.id, program)
+            with pytest.raises(InboxError, match="a person"):
+                inbox.refuse(item.id, program)
+        assert inbox.approve(own.id, program).state is State.APPROVED
+        assert inbox.yeses(own.id)[0].by == "library:owner"
 
     def test_no_also_after_yes(self, inbox: Inbox) -> None:
         item = put(inbox)

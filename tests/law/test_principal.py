@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from law.asks import OWNER, others
-from metnos.law.principal import Autonomy, Channel, Principal, at_terminal, lower
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal, lower, of_account
 from tables import try_each
 
 LEVELS = st.sampled_from(Autonomy)
@@ -45,19 +45,38 @@ def test_at_the_terminal_it_is_whoever_owns_the_account(monkeypatch: pytest.Monk
     assert str(OWNER) == "terminal:owner"
 
 
+@pytest.mark.parametrize("channel", [Channel.SCRIPT, Channel.LIBRARY])
+@given(level=LEVELS)
+def test_a_program_of_the_account_asks_as_the_owner_and_is_no_person(channel: Channel, level: Autonomy) -> None:
+    who = Principal(channel, "owner", level)
+    assert who.is_owner is (level is not Autonomy.READ_ONLY)
+    assert not who.may_answer
+    assert of_account(channel).channel is channel
+
+
 @given(
     st.sampled_from(Channel),
     LEVELS,
-    st.sampled_from(["mcp:one", "mcp:two", "terminal:owner", ""]),
+    st.sampled_from(["mcp:one", "mcp:two", "library:one", "terminal:owner", ""]),
     st.sampled_from([1, 2]),
+    st.booleans(),
 )
-def test_an_mcp_client_answers_only_what_it_asked_itself_and_one_yes_decides(
-    channel: Channel, level: Autonomy, asker: str, yeses: int
+def test_what_shows_questions_answers_the_acts_it_asked_for_itself_where_one_yes_decides(
+    channel: Channel, level: Autonomy, asker: str, yeses: int, act: bool
 ) -> None:
     who = Principal(channel, "one", level)
-    if channel is Channel.MCP:
-        own = asker == "mcp:one" and yeses == 1 and level is not Autonomy.READ_ONLY
-        assert who.may_answer_to(asker, yeses) is own
+    if channel in (Channel.MCP, Channel.LIBRARY):
+        own = asker == f"{channel}:one" and yeses == 1 and act and level is not Autonomy.READ_ONLY
+        assert who.may_answer_to(asker, yeses, act=act) is own
         assert not who.may_answer
     else:
-        assert who.may_answer_to(asker, yeses) is who.may_answer
+        assert who.may_answer_to(asker, yeses, act=act) is who.may_answer
+
+
+@given(st.sampled_from(Channel), LEVELS, st.sampled_from([1, 2]))
+def test_only_where_a_person_can_be_anything_but_an_act_is_answered(
+    channel: Channel, level: Autonomy, yeses: int
+) -> None:
+    who = Principal(channel, "one", level)
+    answers = who.may_answer_to(str(who), yeses, act=False)
+    assert not answers or channel in (Channel.TERMINAL, Channel.WEB, Channel.TELEGRAM)

@@ -25,6 +25,7 @@ from metnos.law.principal import at_terminal
 from metnos.life import testament_file
 from metnos.life.testament import Entry, Opened
 from metnos.night import desktop
+from signing import sign
 from support import Ran
 from synt.specimens import draft
 
@@ -39,7 +40,7 @@ RELEASED = (
 LESSON = "read_files fails with not_found"
 EXECUTOR = "format_text"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("typist")]
 
 
 @dataclass
@@ -107,7 +108,7 @@ class Line:
     def end(self, *release: str) -> Opened:
         named = [part for each in release for part in ("--release", each)]
         path = self.file(self.generation)
-        self.read("life", "retire", "--yes", "--to", str(path), *named)
+        self.read("life", "retire", "--to", str(path), *named)
         found = testament_file.unpack(testament_file.read(path))
         self.testaments.append(found)
         self.clock.move(timedelta(days=1))
@@ -179,7 +180,7 @@ def the_first_learns_and_leaves(line: Line) -> None:
         app.grimoire.add(PRIVATE)
         told = [app.grimoire.add(text).id for text in RELEASED]
         write(app, draft())
-        app.catalog.sign(EXECUTOR, "a test")
+        sign(app, EXECUTOR, "a test")
     line.live(MISSING.format(line.papers), WORDS.format(line.papers))
     left = line.end(*told)
     assert left.testament.generation == 0

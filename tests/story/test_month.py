@@ -15,7 +15,7 @@ import pytest
 from story.owner import Owner
 from story.recording import Model
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("typist")]
 
 NAME = "convert_numbers"
 SAY = "convert each of the numbers {} and {} into its factorial"

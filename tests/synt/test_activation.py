@@ -28,6 +28,8 @@ from metnos.synt.draft import Check, Draft, Made
 from metnos.synt.need import Need, Way
 from metnos.synt.proposals import Proposal, Proposals, State
 from metnos.synt.schema import MIGRATIONS
+from signing import approve
+from signing import consent as consents
 
 NIGHT = Principal(Channel.NIGHT, "introspection", Autonomy.READ_ONLY)
 NAME = "find_files"
@@ -52,6 +54,11 @@ class House:
         self.grants = Grants(seat.db, seat.audit, clock)
         self.births = Activation(self.proposals, self.inbox, self.catalog, self.grants)
 
+    def adopt(self, made: Draft) -> None:
+        """The owner's own."""
+        consents(self.inbox, NAME, made.digest)
+        self.catalog.adopt(NAME, made.contents(), "by hand", Origin.OWNER)
+
     def proposed(self, way: Way = Way.DIRECT) -> Proposal:
         return self.proposals.take_up(Need("find the files", way, mnest=str(way)), "it recurs")[0]
 
@@ -60,7 +67,7 @@ class House:
         if not way.is_internal:
             return proposal
         item = self.births.ask_direction(proposal, ["asked three times"], asked_by=NIGHT)
-        return self.births.agreed(self.inbox.approve(item.id, at_terminal()))
+        return self.births.agreed(approve(self.inbox, item.id, at_terminal()))
 
     def drafted(self, way: Way = Way.DIRECT, made: Draft | None = None, **shown: str) -> Proposal:
         green = Made(made or draft(), (Check("static gate", ""),))
@@ -68,7 +75,7 @@ class House:
 
     def live(self, version: str = "1.0.0", **shown: str) -> Lives:
         proposal = self.drafted(Way.OWNER, draft(version), **shown)
-        return self.births.activate(self.inbox.approve(proposal.activation, at_terminal()))
+        return self.births.activate(approve(self.inbox, proposal.activation, at_terminal()))
 
     def is_alive(self) -> bool:
         try:
@@ -88,7 +95,7 @@ class TestWithTheOwnersYes:
     @pytest.mark.parametrize("way", list(Way))
     def test_it_lives_bit_for_bit_as_approved(self, house: House, way: Way) -> None:
         proposal = house.drafted(way)
-        item = house.inbox.approve(proposal.activation, at_terminal())
+        item = approve(house.inbox, proposal.activation, at_terminal())
         executor = house.births.activate(item).executor
         assert house.is_alive()
         assert executor.digest == item.digest == draft().digest
@@ -97,14 +104,14 @@ class TestWithTheOwnersYes:
 
     def test_a_process_that_died_after_the_yes_was_used_goes_on(self, house: House) -> None:
         proposal = house.drafted()
-        item = house.inbox.approve(proposal.activation, at_terminal())
+        item = approve(house.inbox, proposal.activation, at_terminal())
         house.inbox.take(item.digest)
         house.births.activate(item)
         assert house.is_alive()
 
     def test_the_same_yes_twice_changes_nothing(self, house: House) -> None:
         proposal = house.drafted()
-        item = house.inbox.approve(proposal.activation, at_terminal())
+        item = approve(house.inbox, proposal.activation, at_terminal())
         first = house.births.activate(item)
         assert house.births.activate(item).executor.digest == first.executor.digest
         assert len(house.proposals.versions(NAME)) == 1
@@ -112,7 +119,7 @@ class TestWithTheOwnersYes:
     def test_an_earlier_version_comes_back_with_one_call_and_no_new_yes(self, house: House) -> None:
         for version in ("1.0.0", "1.1.0"):
             proposal = house.drafted(Way.OWNER, draft(version))
-            house.births.activate(house.inbox.approve(proposal.activation, at_terminal()))
+            house.births.activate(approve(house.inbox, proposal.activation, at_terminal()))
         assert house.catalog.get(NAME).version == "1.1.0"
         assert house.births.roll_back(NAME, draft().digest).executor.version == "1.0.0"
         assert house.catalog.get(NAME).version == "1.0.0"
@@ -161,7 +168,7 @@ class TestWithoutIt:
             house.births.activate(item)
 
     def test_an_approved_one_whose_time_is_over_is_none(self, house: House) -> None:
-        item = house.inbox.approve(house.drafted().activation, at_terminal())
+        item = approve(house.inbox, house.drafted().activation, at_terminal())
         house.clock.move(timedelta(days=31))
         with pytest.raises(InboxError, match="no yes"):
             house.births.activate(item)
@@ -173,23 +180,23 @@ class TestWithoutIt:
 
     def test_a_yes_to_other_files_is_none(self, house: House) -> None:
         proposal = house.drafted()
-        item = house.inbox.approve(proposal.activation, at_terminal())
+        item = approve(house.inbox, proposal.activation, at_terminal())
         house.inbox.take(item.digest)
         with pytest.raises(NotTrusted, match="did not say yes"):
             house.catalog.adopt(NAME, draft("1.0.1").contents(), "mine", Origin.SYNTHESISED)
 
     def test_a_draft_that_was_exchanged_after_the_yes_is_not_signed(self, house: House) -> None:
         proposal = house.drafted()
-        item = house.inbox.approve(proposal.activation, at_terminal())
+        item = approve(house.inbox, proposal.activation, at_terminal())
         house.proposals.drafted(proposal, Made(draft("6.6.6")), proposal.activation)
         with pytest.raises(NotTrusted, match="shown"):
             house.births.activate(item)
 
     def test_metnoss_own_idea_needs_its_direction_even_with_the_other_yes(self, house: House) -> None:
         proposal = house.proposed()
-        body = {"way": "direct", "direction": direction_digest(proposal), "proposal": proposal.id}
+        body = {"name": NAME, "way": "direct", "direction": direction_digest(proposal), "proposal": proposal.id}
         item = house.inbox.ask(ACTIVATION, "please", body, draft().digest, asked_by=NIGHT, hours=1)
-        house.inbox.approve(item.id, at_terminal())
+        approve(house.inbox, item.id, at_terminal())
         house.inbox.take(item.digest)
         with pytest.raises(NotTrusted, match="direction"):
             house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
@@ -207,23 +214,23 @@ class TestWithoutIt:
     def test_the_direction_of_another_proposal_is_not_its_own(self, house: House) -> None:
         house.commissioned(Way.INDIRECT)
         other = house.proposed(Way.DIRECT)
-        body = {"way": "direct", "direction": direction_digest(other), "proposal": other.id}
+        body = {"name": NAME, "way": "direct", "direction": direction_digest(other), "proposal": other.id}
         item = house.inbox.ask(ACTIVATION, "please", body, draft().digest, asked_by=NIGHT, hours=1)
-        house.inbox.approve(item.id, at_terminal())
+        approve(house.inbox, item.id, at_terminal())
         house.inbox.take(item.digest)
         with pytest.raises(NotTrusted, match="direction"):
             house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
 
     def test_a_question_without_a_way_is_none(self, house: House) -> None:
-        item = house.inbox.ask(ACTIVATION, "please", {}, draft().digest, asked_by=NIGHT, hours=1)
-        house.inbox.approve(item.id, at_terminal())
+        item = house.inbox.ask(ACTIVATION, "please", {"name": NAME}, draft().digest, asked_by=NIGHT, hours=1)
+        approve(house.inbox, item.id, at_terminal())
         house.inbox.take(item.digest)
         with pytest.raises(NotTrusted, match="how it came about"):
             house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
 
     def test_a_yes_of_another_kind_to_the_same_digest_is_none(self, house: House) -> None:
         item = house.inbox.ask("act", "please", {"way": "owner"}, draft().digest, asked_by=NIGHT, hours=1)
-        house.inbox.approve(item.id, at_terminal())
+        approve(house.inbox, item.id, at_terminal())
         house.inbox.take(item.digest)
         with pytest.raises(NotTrusted, match="did not say yes"):
             house.catalog.adopt(NAME, draft().contents(), "mine", Origin.SYNTHESISED)
@@ -247,7 +254,7 @@ class TestAProcessThatIsKilled:
             house.births.ask_activation(commissioned, Made(draft(), (Check("form", ""),)), {}, asked_by=NIGHT)
         assert house.proposals.get(commissioned.id).state is State.COMMISSIONED
         (item,) = house.inbox.open(ACTIVATION)
-        house.births.activate(house.inbox.approve(item.id, at_terminal()))
+        house.births.activate(approve(house.inbox, item.id, at_terminal()))
         assert house.is_alive()
         assert house.proposals.get(commissioned.id).state is State.ACTIVE
 
@@ -268,7 +275,7 @@ class TestAProcessThatIsKilled:
             patch.setattr(Proposals, "ask_direction", killed)
             house.births.ask_direction(proposal, ["why"], asked_by=NIGHT)
         (item,) = house.inbox.open(DIRECTION)
-        assert house.births.agreed(house.inbox.approve(item.id, at_terminal())).state is State.COMMISSIONED
+        assert house.births.agreed(approve(house.inbox, item.id, at_terminal())).state is State.COMMISSIONED
 
     def test_while_the_owner_edits_leaves_what_they_wrote(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         proposal = house.drafted()
@@ -283,7 +290,7 @@ class TestAProcessThatIsKilled:
 
     def test_a_question_about_nothing_is_left_to_end(self, house: House) -> None:
         digest = sha256_hex(b"nothing")
-        forged = house.inbox.ask(ACTIVATION, "x", {"proposal": "nobody"}, digest, asked_by=NIGHT, hours=1)
+        forged = house.inbox.ask(ACTIVATION, "x", {"name": NAME, "proposal": "nobody"}, digest, asked_by=NIGHT, hours=1)
         other = house.drafted()
         files = {name: text.decode() for name, text in draft("9.0.0").contents().items()}
         body = {"proposal": other.id, "name": NAME, "files": files}
@@ -292,7 +299,7 @@ class TestAProcessThatIsKilled:
         assert house.proposals.get(other.id).activation == other.activation, "it waits for another answer"
         for item in (forged, late):
             with pytest.raises(InboxError):
-                house.births.activate(house.inbox.approve(item.id, at_terminal()))
+                house.births.activate(approve(house.inbox, item.id, at_terminal()))
         assert not house.is_alive()
 
 
@@ -336,12 +343,12 @@ class TestVersions:
         other = {name: text.decode() for name, text in sample_files(NAME, version="1.1.0", source=OTHER).items()}
         new = Draft(NAME, other["manifest.toml"], other["executor.py"], other["tests.toml"])
         proposal = house.drafted(Way.OWNER, new)
-        house.births.activate(house.inbox.approve(proposal.activation, at_terminal()))
+        house.births.activate(approve(house.inbox, proposal.activation, at_terminal()))
         with pytest.raises(NotTrusted, match="revoked"):
             house.births.roll_back(NAME, draft().digest)
 
     def test_what_the_owner_wrote_is_kept_too_and_comes_back_as_theirs(self, house: House) -> None:
-        house.catalog.adopt(NAME, draft().contents(), "by hand", Origin.OWNER)
+        house.adopt(draft())
         house.live("1.1.0")
         back = house.births.roll_back(NAME, draft().digest).executor
         assert (back.version, back.origin, back.usable) == ("1.0.0", Origin.OWNER, True)
@@ -349,8 +356,8 @@ class TestVersions:
     def test_a_yes_is_to_the_difference_that_was_shown(self, house: House) -> None:
         first = house.live().executor
         proposal = house.drafted(Way.OWNER, draft("1.1.0"), before=first.digest)
-        item = house.inbox.approve(proposal.activation, at_terminal())
-        house.catalog.adopt(NAME, draft("1.0.1").contents(), "by hand", Origin.OWNER)
+        item = approve(house.inbox, proposal.activation, at_terminal())
+        house.adopt(draft("1.0.1"))
         with pytest.raises(NotTrusted, match="not the version any more"):
             house.births.activate(item)
         assert house.catalog.get(NAME).version == "1.0.1"
@@ -358,9 +365,9 @@ class TestVersions:
 
     def test_a_name_that_somebody_took_meanwhile_is_not_overwritten(self, house: House) -> None:
         proposal = house.drafted(Way.OWNER, before="")
-        house.catalog.adopt(NAME, draft("3.0.0").contents(), "by hand", Origin.OWNER)
+        house.adopt(draft("3.0.0"))
         with pytest.raises(NotTrusted, match="not the version any more"):
-            house.births.activate(house.inbox.approve(proposal.activation, at_terminal()))
+            house.births.activate(approve(house.inbox, proposal.activation, at_terminal()))
         assert house.catalog.get(NAME).version == "3.0.0"
 
     def test_one_that_is_put_back_says_so_in_its_history(self, house: House) -> None:

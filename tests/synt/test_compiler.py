@@ -17,6 +17,7 @@ from metnos.synt.compiler import Compiled, compile_runs, equal, unify
 from metnos.synt.compiler_form import Fixed, Taken, Unfit
 from metnos.synt.draft import Draft, Made
 from metnos.turn.events import Answer
+from signing import approve, sign
 from synt.conftest import House
 from synt.pipelines import (
     FOUND,
@@ -54,7 +55,7 @@ def unified(house: House, pipeline: Pipeline, traces: list[Trace]) -> Made:
 def adopted(house: House, draft: Draft) -> None:
     """Sign it, as the owner's yes would."""
     folder.place(house.app.catalog.folder, draft.name, draft.contents())
-    house.app.catalog.sign(draft.name, "a test says yes", expected=draft.digest)
+    sign(house.app, draft.name, "a test says yes", expected=draft.digest)
 
 
 def actions(house: House, turn: str) -> list[str]:
@@ -368,7 +369,7 @@ class TestAsking:
         assert (taken.wanted, taken.ended.state) == ([], "waiting")
         for left in (2, 1, 0):  # what a program wants is asked about as a whole, too: nobody knows what it has read
             (question,) = house.app.inbox.waiting()
-            turn = house.app.turns.go_on(house.app.inbox.approve(question.id, OWNER), self.PROGRAM)
+            turn = house.app.turns.go_on(approve(house.app.inbox, question.id, OWNER), self.PROGRAM)
             assert turn is not None
             taken = follow(house.app, turn)
             assert taken.ended.state == ("waiting" if left else "done")
@@ -385,10 +386,10 @@ class TestAsking:
         with pytest.raises(Waiting) as first:
             house.app.runner.run(Call(made.name, args, self.CAREFUL, house.home))
         with pytest.raises(Waiting) as second:
-            house.app.runner.resume(house.app.inbox.approve(first.value.item, OWNER))
+            house.app.runner.resume(approve(house.app.inbox, first.value.item, OWNER))
         monkeypatch.setenv("HOME", str(house.home))
         other = App.open(house.app.workspace, house.app.clock)
-        outcome = other.runner.resume(other.inbox.approve(second.value.item, OWNER))
+        outcome = other.runner.resume(approve(other.inbox, second.value.item, OWNER))
         other.close()
         assert outcome.ok
         house.app.undo.undo(outcome.action)

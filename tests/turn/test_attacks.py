@@ -18,6 +18,7 @@ from metnos.turn import planning
 from metnos.turn.act import act
 from metnos.turn.events import Answer, Wanted
 from metnos.turn.loop import Turn
+from signing import approve
 from turn.benching import llm_home
 from turn.scripted import reopened, steps
 from turn.turning import OWNER, Taken, follow, take
@@ -51,7 +52,7 @@ def full(equipped: App, home: Path) -> Iterator[App]:
 def approved(app: App, answers: tuple[Answer, ...] = ()) -> Taken:
     """Say yes to the one question that waits, as `metnos inbox approve` does, and go on."""
     (item,) = app.inbox.waiting()
-    turn = app.turns.go_on(app.inbox.approve(item.id, OWNER), OWNER)
+    turn = app.turns.go_on(approve(app.inbox, item.id, OWNER), OWNER)
     assert turn is not None
     return follow(app, turn, answers)
 
@@ -183,8 +184,8 @@ def test_an_edited_question_takes_the_old_yes_along_to_nowhere(equipped: App, ho
     (old,) = equipped.inbox.waiting()
     new = equipped.runner.edit(old, {"paths": ["~/inbox/two.txt"]}, OWNER)
     with pytest.raises(InboxError):
-        equipped.inbox.approve(old.id, OWNER)
-    assert equipped.turns.go_on(equipped.inbox.approve(new.id, OWNER), OWNER) is None  # no turn wanted that
+        approve(equipped.inbox, old.id, OWNER)
+    assert equipped.turns.go_on(approve(equipped.inbox, new.id, OWNER), OWNER) is None  # no turn wanted that
     assert len(there(home)) == 3
 
 

@@ -20,6 +20,7 @@ from metnos.models.chat import Reply, Usage
 from metnos.models.embed import Space
 from metnos.turn import planning
 from metnos.turn.events import Answer, Answered, StepDone, Wanted
+from signing import approve
 from turn.scripted import Said, Scripted, reopened
 from turn.turning import OWNER, follow, take
 
@@ -92,7 +93,7 @@ def test_a_turn_that_is_closed_while_it_asks_leaves_the_question(equipped: App, 
     assert equipped.medium.load(request.id).state is State.CANCELLED
     assert [item.id for item in equipped.inbox.waiting()] == [wanted.item]
     # A yes to it afterwards is for that one call: the turn is over.
-    assert equipped.turns.go_on(equipped.inbox.approve(wanted.item, OWNER), OWNER) is None
+    assert equipped.turns.go_on(approve(equipped.inbox, wanted.item, OWNER), OWNER) is None
     assert_settled(equipped, request.id)
 
 
@@ -274,7 +275,7 @@ def test_a_turn_that_goes_on_has_a_purse_too(equipped: App, home: Path) -> None:
     chat.outside = True  # so that the owner is asked first
     assert take(app, "show the table ~/inbox/one.csv").ended.state == "waiting"
     (item,) = app.inbox.waiting()
-    turn = app.turns.go_on(app.inbox.approve(item.id, OWNER), OWNER)
+    turn = app.turns.go_on(approve(app.inbox, item.id, OWNER), OWNER)
     assert turn is not None
     taken = follow(app, turn)
     assert taken.trace is not None
@@ -292,7 +293,7 @@ def test_an_executor_cannot_spend_more_than_the_turn_has(equipped: App, home: Pa
     taken = take(app, "show the table ~/inbox/one.csv")
     if later:
         (item,) = app.inbox.waiting()
-        turn = app.turns.go_on(app.inbox.approve(item.id, OWNER), OWNER)
+        turn = app.turns.go_on(approve(app.inbox, item.id, OWNER), OWNER)
         assert turn is not None
         taken = follow(app, turn)
     assert taken.trace is not None

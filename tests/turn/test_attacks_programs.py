@@ -11,9 +11,10 @@ from metnos.app import App
 from metnos.core.errors import UsageError
 from metnos.law.capability import Capability
 from metnos.law.policy import MOST_ASKED
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, of_account
 from metnos.turn.events import Answer
 from metnos.turn.request import is_anothers, own_conversation
+from signing import approve
 from turn.scripted import reopened
 from turn.turning import OWNER, follow, take
 
@@ -86,7 +87,7 @@ def test_a_yes_to_one_step_of_a_program_is_none_to_the_next(full: App, home: Pat
     text = "move the txt files in ~/junk to ~/precious and then delete ~/precious/precious.txt"
     assert take(full, text, principal=PROGRAM).ended.state == "waiting"
     (item,) = full.inbox.waiting()
-    turn = full.turns.go_on(full.inbox.approve(item.id, OWNER), OWNER)
+    turn = full.turns.go_on(approve(full.inbox, item.id, OWNER), OWNER)
     assert turn is not None
     taken = follow(full, turn, [Answer.LATER])
     assert taken.ended.state == "waiting"
@@ -98,7 +99,7 @@ def test_a_yes_that_nobody_used_is_not_lent_to_another_program(full: App, home: 
     other = Principal(Channel.API, "other", Autonomy.FULL)
     take(full, text, principal=PROGRAM)
     (item,) = full.inbox.waiting()
-    full.inbox.approve(item.id, OWNER)
+    approve(full.inbox, item.id, OWNER)
     assert take(full, text, principal=other).ended.state == "waiting"
     assert (home / "precious" / "precious.txt").exists()
     assert take(full, text, principal=PROGRAM).ended.state == "done"
@@ -111,3 +112,13 @@ def test_a_program_does_not_bury_the_inbox(full: App, home: Path) -> None:
     assert take(full, "create a file ~/junk/more.md with the text x", principal=PROGRAM).ended.state != "waiting"
     assert len(full.inbox.waiting()) == MOST_ASKED
     assert take(full, "create a file ~/junk/mine.md with the text x").ended.state == "done"
+
+
+@pytest.mark.parametrize("answer", [Answer.YES, Answer.ALWAYS, Answer.NO])
+def test_a_script_is_shown_where_a_question_waits_and_its_answer_is_none(equipped: App, answer: Answer) -> None:
+    letter = Path.home() / "letter.txt"
+    letter.write_text("dear all")
+    taken = take(equipped, f"delete {letter}", [answer] * 3, principal=of_account(Channel.SCRIPT))
+    (item,) = equipped.inbox.waiting()
+    assert (taken.ended.state, [each.item for each in taken.wanted], item.yes_count) == ("waiting", [item.id], 0)
+    assert (taken.wanted[0].always, letter.exists(), equipped.grants.active()) == ("", True, [])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metnos.executors import vocabulary
 from metnos.grimoire.trace import State
-from metnos.law.principal import OWNER_CHANNELS, Autonomy, Channel, Principal
+from metnos.law.principal import PEOPLE, Autonomy, Channel, Principal
 from metnos.synt.need import Way
 from metnos.turn.extend_rules import BEYOND_OBJECTS, BEYOND_VERBS, LONGEST, lacks, need
 from metnos.turn.plan.records import REQUEST, Kind, Plan, Wish
@@ -62,7 +62,7 @@ def test_whatever_else_a_turn_came_to_is_not(changed: dict[str, Any]) -> None:
 @given(st.sampled_from(Channel), st.sampled_from(Autonomy))
 def test_only_the_owner_is_offered_anything(channel: Channel, level: Autonomy) -> None:
     offered = lacks(scratch(who=Principal(channel, "somebody", level)))
-    assert offered == (channel in OWNER_CHANNELS and level is not Autonomy.READ_ONLY)
+    assert offered == (channel in PEOPLE and level is not Autonomy.READ_ONLY)
 
 
 @given(st.sampled_from(sorted(vocabulary.load().verbs)), st.sampled_from(sorted(vocabulary.load().objects)))

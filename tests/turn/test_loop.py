@@ -10,6 +10,7 @@ from metnos.grimoire.trace import State
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.mnestome import proto
 from metnos.turn.events import Answer, Planned, Started, StepDone, StepStarted
+from signing import approve
 from turn.turning import OWNER, follow, take
 
 
@@ -74,7 +75,7 @@ def test_what_waits_goes_on_when_it_is_approved(equipped: App, inbox: Path) -> N
     first = take(equipped, "move the txt files in ~/inbox to ~/done")
     assert first.ended.state == "waiting"
     (item,) = equipped.inbox.waiting()
-    approved = equipped.inbox.approve(item.id, OWNER)
+    approved = approve(equipped.inbox, item.id, OWNER)
     turn = equipped.turns.go_on(approved, OWNER)
     assert turn is not None
     second = follow(equipped, turn)
@@ -212,7 +213,7 @@ def test_what_is_no_request_is_refused_at_once(equipped: App, text: str) -> None
 def test_a_turn_whose_findings_were_cut_cannot_go_on(equipped: App, inbox: Path) -> None:
     first = take(equipped, "move the txt files in ~/inbox to ~/done")
     (item,) = equipped.inbox.waiting()
-    approved = equipped.inbox.approve(item.id, OWNER)
+    approved = approve(equipped.inbox, item.id, OWNER)
     equipped.medium.redact(first.ended.turn)
     turn = equipped.turns.go_on(approved, OWNER)
     if turn is not None:

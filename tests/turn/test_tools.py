@@ -8,6 +8,7 @@ from metnos.executors.fitness_rules import Rules
 from metnos.executors.selection import Selection
 from metnos.executors.state import State
 from metnos.turn.tools import Toolbox
+from signing import sign
 
 
 def toolbox(app: App, tmp_path: Path) -> Toolbox:
@@ -23,7 +24,7 @@ def test_the_kit_is_made_once(equipped: App, tmp_path: Path) -> None:
 
 def test_what_is_hidden_is_known_and_not_shown_except_in_a_turn_that_explores(equipped: App, tmp_path: Path) -> None:
     write_sample(equipped.workspace.executors, "sample_lines")
-    equipped.catalog.sign("sample_lines", "a test")
+    sign(equipped, "sample_lines", "a test")
     chosen = Selection(equipped.catalog.db, Rules(explore=0.5))
     box = Toolbox(equipped.catalog, lambda: None, tmp_path / "vectors.npz", chosen)
     assert "sample_lines" in box.kit().shown

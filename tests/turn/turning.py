@@ -8,7 +8,7 @@ from pathlib import Path
 from metnos.app import App
 from metnos.grimoire.trace import Trace
 from metnos.law.principal import Autonomy, Channel, Principal
-from metnos.turn.events import Answer, Answered, Event, Planned, Wanted
+from metnos.turn.events import Answer, Answered, Event, Planned, Spoken, Typed, Wanted
 from metnos.turn.loop import Turn
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
@@ -50,9 +50,14 @@ def take(
     return follow(app, app.turns.run(request), answers, gone)
 
 
+def spoken(wanted: Wanted, answer: Answer | None) -> Spoken | None:
+    """The answer as a person gives it, who types the name where a plain yes is not enough."""
+    return Typed(wanted.word) if wanted.word and answer is Answer.YES else answer
+
+
 def follow(app: App, turn: Turn, answers: Sequence[Answer | None] = (), gone: Path | None = None) -> Taken:
     taken, waiting = Taken(), list(answers)
-    sent: Answer | None = None
+    sent: Spoken | None = None
     while True:
         try:
             event = turn.send(sent)
@@ -64,6 +69,6 @@ def follow(app: App, turn: Turn, answers: Sequence[Answer | None] = (), gone: Pa
             shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
         if isinstance(event, Wanted):
             taken.wanted.append(event)
-            sent = waiting.pop(0) if waiting else None
+            sent = spoken(event, waiting.pop(0)) if waiting else None
     taken.trace = app.medium.load(taken.ended.turn)
     return taken

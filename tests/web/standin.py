@@ -62,6 +62,7 @@ ITEMS: dict[str, dict[str, Any]] = {
     "twice": ITEM | {"id": "twice", "kind": "act", "title": "empty the trash", "needs_yes": 2, "yes_count": 1,
                      "parts": [part("What it would do", "diff", "3 files are gone for good")]},
     "born": ITEM | {"id": "born", "kind": "activation", "title": "Let count_words live?", "editable": "code",
+                    "word": "count_words",
                     "body": {"files": {"executor.py": f"def run(): return '{EVIL}'"}}, "parts": [
         part("Why", "lines", "You asked for it 4 times."),
         part("What it may do", "lines", "read files below /home/you", "It changes nothing."),

@@ -16,7 +16,7 @@ from metnos.api.lock import dial
 from metnos.api.wire import Message
 from metnos.core.errors import DaemonError
 from metnos.core.workspace import Workspace
-from metnos.turn.events import Answer, Answered, Event, Wanted
+from metnos.turn.events import Answer, Answered, Event, Spoken, Typed, Wanted
 
 _PATIENCE_S = 10.0
 _FAREWELL_S = 1.0
@@ -53,7 +53,7 @@ class Client:
 
     def ask(
         self, text: str, *, cwd: Path, conversation: str = "", dry_run: bool = False, told: Told = lambda _: None
-    ) -> Generator[Event, Answer | None, None]:
+    ) -> Generator[Event, Spoken | None, None]:
         """A turn, like ``app.turns.run``. ``told`` gets what the daemon says besides: that others come first."""
         with self._line() as line:
             fields = {"text": text, "cwd": str(cwd), "conversation": conversation, "dry_run": dry_run}
@@ -92,7 +92,7 @@ def connect(workspace: Workspace) -> Client | None:
     return client
 
 
-def _turn(line: Line, told: Told) -> Generator[Event, Answer | None, None]:
+def _turn(line: Line, told: Told) -> Generator[Event, Spoken | None, None]:
     while True:
         with _lost():
             message = _checked(line.receive())
@@ -102,7 +102,8 @@ def _turn(line: Line, told: Told) -> Generator[Event, Answer | None, None]:
         event = wire.to_event(message)
         answer = yield event
         if isinstance(event, Wanted):
-            _send(line, {"answer": answer or Answer.LATER, "question": message.get("question")})
+            said = {"typed": answer.word} if isinstance(answer, Typed) else {"answer": answer or Answer.LATER}
+            _send(line, {**said, "question": message.get("question")})
         if isinstance(event, Answered):
             return
 

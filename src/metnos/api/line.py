@@ -147,6 +147,15 @@ class TooLong(DaemonError):
 
 def peer_uid(connection: socket.socket) -> int:
     """The account of the process at the other end, by the kernel's word."""
+    return _peer(connection)[1]
+
+
+def peer_pid(connection: socket.socket) -> int:
+    """The process at the other end, as it was when it connected; 0 if it cannot be seen from here."""
+    return _peer(connection)[0]
+
+
+def _peer(connection: socket.socket) -> tuple[int, int]:
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _, uid, _ = struct.unpack("3i", raw)
-    return int(uid)
+    pid, uid, _ = struct.unpack("3i", raw)
+    return int(pid), int(uid)

@@ -13,10 +13,12 @@ import time
 from collections.abc import Callable
 
 from metnos.api import wire
-from metnos.api.line import Gone, Line, peer_uid
+from metnos.api.line import Gone, Line, peer_pid, peer_uid
 from metnos.api.serving import Counter, serve
 from metnos.core.errors import DaemonError
 from metnos.core.log import Bounded
+from metnos.core.terminal import is_at_terminal
+from metnos.law.principal import Channel, Principal, of_account
 
 MOST_CLIENTS = 64
 _LOOK_S = 5.0  # how often the door looks whether the workspace is still there
@@ -104,7 +106,13 @@ class Server:
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection:
-                serve(Line.of_client(connection), self._counter)
+                serve(Line.of_client(connection), self._counter, _who(connection))
         finally:
             with self._lock:
                 self._threads.discard(threading.current_thread())
+
+
+def _who(connection: socket.socket) -> Principal:
+    """The owner in person, if the process at the other end sits at a terminal; else a script of theirs."""
+    here = is_at_terminal(peer_pid(connection))
+    return of_account(Channel.TERMINAL if here else Channel.SCRIPT)

@@ -1,9 +1,11 @@
 """One client of the daemon, from its first line to its last.
 
 Rules: whatever a client sends, it gets a clear answer and the daemon goes on; a client that goes away cancels its turn
-at the next event; a question that gets no answer in time stays in the inbox. Everybody who gets this far is the owner
-at a terminal: the socket lets no other account in. A yes counts for the question that was last asked and no other. A
-turn that waits for a person holds no slot: whoever does not answer keeps nobody else waiting.
+at the next event; a question that gets no answer in time stays in the inbox. Everybody who gets this far is of the
+owner's account: the socket lets no other in. A person is only who sits at a terminal, by the kernel's word about the
+client's process, and only they are asked anything; every other client is a script. A yes counts for the question that
+was last asked and no other. A turn that waits for a person holds no slot: whoever does not answer keeps nobody else
+waiting.
 """
 
 import contextlib
@@ -20,9 +22,9 @@ from metnos.api.line import Bell, Gone, Line, Overdue, Rung, TooLong
 from metnos.api.wire import Ask, Message
 from metnos.core.clock import to_text
 from metnos.core.errors import DaemonError, MetnosError
-from metnos.law.principal import Principal, at_terminal
+from metnos.law.principal import Principal
 from metnos.night.notices import Notices
-from metnos.turn.events import Answer, Answered, Event, Wanted
+from metnos.turn.events import Answer, Answered, Event, Spoken, Typed, Wanted
 from metnos.turn.request import Request
 
 _TURNS = 4  # at the same time; each may hold a sandbox and a language model
@@ -36,7 +38,7 @@ class Turns(Protocol):
         self, text: str, *, principal: Principal, cwd: Path, conversation: str = "", dry_run: bool = False
     ) -> Request: ...
 
-    def run(self, request: Request) -> Generator[Event, Answer | None, None]: ...
+    def run(self, request: Request) -> Generator[Event, Spoken | None, None]: ...
 
 
 class House(Protocol):
@@ -111,12 +113,12 @@ class Slots:
                     break
 
 
-def serve(line: Line, counter: Counter) -> None:
+def serve(line: Line, counter: Counter, who: Principal) -> None:
     """Answer one client until it goes, or the daemon does."""
     while True:
         try:
             message = line.receive(bell=counter.stopping)
-            _answer(line, message, counter)
+            _answer(line, message, counter, who)
         except (Gone, Rung):
             return
         except TooLong as error:
@@ -132,10 +134,10 @@ def serve(line: Line, counter: Counter) -> None:
             return
 
 
-def _answer(line: Line, message: Message, counter: Counter) -> None:
+def _answer(line: Line, message: Message, counter: Counter, who: Principal) -> None:
     op = wire.operation(message)
     if op == "ask":
-        _turn(line, wire.read_ask(message), counter)
+        _turn(line, wire.read_ask(message), counter, who)
     elif op in ("ping", "status"):
         line.send(counter.status())
     elif op == "notices":
@@ -172,13 +174,13 @@ def _where(error: BaseException) -> str:
 # -- a turn
 
 
-def _turn(line: Line, ask: Ask, counter: Counter) -> None:
+def _turn(line: Line, ask: Ask, counter: Counter, who: Principal) -> None:
     _wait_for_slot(line, counter)
     try:
         with counter.lease() as house:
             request = house.turns.request(
                 ask.text,
-                principal=at_terminal(),
+                principal=who,
                 cwd=ask.cwd,
                 conversation=ask.conversation,
                 dry_run=ask.dry_run,
@@ -205,7 +207,8 @@ def _run(line: Line, house: House, request: Request, counter: Counter) -> None:
     turn = house.turns.run(request)
     ended = "cancelled"
     try:
-        asked, answer = 0, None
+        asked = 0
+        answer: Spoken | None = None
         while True:
             event = turn.send(answer)
             answer = None
@@ -228,7 +231,7 @@ def _run(line: Line, house: House, request: Request, counter: Counter) -> None:
         counter.log(f"turn {request.id}: {ended}")
 
 
-def _answer_to(line: Line, question: int, patience_s: float, counter: Counter) -> Answer:
+def _answer_to(line: Line, question: int, patience_s: float, counter: Counter) -> Spoken:
     deadline = time.monotonic() + patience_s
     try:
         message = line.receive(patience_s, counter.stopping)
@@ -237,6 +240,9 @@ def _answer_to(line: Line, question: int, patience_s: float, counter: Counter) -
     except (Overdue, Rung):
         return Answer.LATER
     said: Any = message.get("answer")
+    typed = message.get("typed")
+    if isinstance(typed, str):
+        return Typed(typed)
     try:
         return Answer(said)
     except ValueError as error:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _AT_TERMINAL = ("sandbox.bwrap", "web.", "mcp.", "telegram.", "otel.", "backup.folder", "embed.folder", "memory.engine",
                 "life.webhook")  # fmt: skip
 _LEVEL = "policy.autonomy"
+_BY_PERSON = ("mcp.", "sandbox.bwrap")
 # Quotas, budgets, what can be taken back and looked up later, and by whom it is done.
 _FENCES = (
     "policy.", "executors.", "selection.", "sandbox.", "synt.", "disk.", "night.", "audit.", "store.", "memory.keep",
@@ -84,6 +85,13 @@ def value_of(sheet_: Any, name: str) -> Any:
     for part in name.split("."):
         sheet_ = getattr(sheet_, part)
     return sheet_
+
+
+def needs_person(app: "App", name: str, text: str) -> bool:
+    """Whether a script may not set this: it raises the level, or says who answers and what is run without a sandbox."""
+    if name == _LEVEL and text in tuple(Autonomy):
+        return lower(Autonomy(text), Autonomy(app.settings.policy.autonomy)) is not Autonomy(text)
+    return name.startswith(_BY_PERSON)
 
 
 def at_terminal_only(name: str) -> bool:

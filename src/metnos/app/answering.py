@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from metnos.app import ageing, defaulting, extending, keeping, selecting, skilled
+from metnos.app import adopting, ageing, defaulting, extending, keeping, selecting, skilled
 from metnos.core.errors import MetnosError, UsageError
 from metnos.executors import words
 from metnos.executors.call import asked
@@ -47,6 +47,8 @@ def carry_out(app: "App", item: Item, by: Principal) -> Carried:
     if item.kind in GROWING:
         said = app.growing.answered(item)
         return Carried(said, extending.go_on(app, item, by))
+    if item.kind == adopting.KIND:
+        return Carried(adopting.answered(app, item))
     if item.kind == skilled.KIND:
         return Carried(skilled.answered(app, item))
     if item.kind == defaulting.KIND:

@@ -91,10 +91,10 @@ class Extending:
     def question(self, proposal: Proposal) -> Item:
         return self.app.inbox.find(proposal.activation)
 
-    def activate(self, item: Item, by: Principal) -> str:
+    def activate(self, item: Item, by: Principal, typed: str) -> str:
         app = self.app
         if item.state is State.WAITING:
-            item = app.inbox.approve(item.id, by, seen=item.yes_count)
+            item = app.inbox.approve(item.id, by, seen=item.yes_count, typed=typed)
         app.growing.answered(item)
         return str(item.body["name"])
 

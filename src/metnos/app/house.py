@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from metnos.executors.effect_rules import Refuse
     from metnos.executors.run import Runner
     from metnos.executors.selection import Selection
+    from metnos.executors.signature import Origin
     from metnos.executors.trash import Trash
     from metnos.executors.undo import Undo
     from metnos.fastpath.memory import Memory
@@ -155,10 +156,10 @@ class App:
         # Changed code brings no executors in: it would sign what it has beside it.
         return catalog, builtins.Report() if self.own.halt() else builtins.install(catalog)
 
-    def _consent(self, digest: str) -> str:
+    def _consent(self, digest: str, origin: "Origin") -> str:
         from metnos.synt.activation import consent  # only where something is born
 
-        return consent(self.inbox)(digest)
+        return consent(self.inbox)(digest, origin)
 
     @cached_property
     def pool(self) -> Pool:

@@ -7,9 +7,9 @@
     ('done', True)
 
 Rules: everything that acts goes through the one door, with its permit, its sandbox and its line in the audit; this
-object decides nothing. What needs the owner's yes is put to ``approve``; without one, nothing is approved, and the
-question waits in the inbox. Whoever the object speaks for is the owner at the terminal, unless another principal is
-given, and a principal who may not answer is never asked.
+object decides nothing. It is a program of the owner's account (`Channel.LIBRARY`) and no person: it asks for whatever
+it wants, and ``approve`` answers the acts it asked for itself, as far as one yes is enough for them. What two yeses are
+needed for, what would live, be learnt or be allowed for good waits in the inbox for the owner in person.
 
 Does not go through a running daemon: it works beside it, in this process.
 """
@@ -33,7 +33,7 @@ from metnos.core.errors import ExecutorError, MetnosError, UsageError, Workspace
 from metnos.core.ids import UlidMaker
 from metnos.core.settings import find_workspace
 from metnos.executors.call import Call
-from metnos.law.principal import Principal, at_terminal
+from metnos.law.principal import PEOPLE, Channel, Principal, of_account
 from metnos.turn.events import Answer as Said
 from metnos.turn.events import Answered, Event, Wanted
 
@@ -56,6 +56,8 @@ class Agent:
         create: bool = True,
         clock: Clock | None = None,
     ) -> None:
+        if principal is not None and principal.channel in PEOPLE:
+            raise UsageError(f"a program is not the owner in person, as {principal} is", fix="Leave `principal` away.")
         workspace = find_workspace(None if path is None else os.fspath(path))
         clock = clock or SystemClock()
         if not workspace.exists():
@@ -63,7 +65,7 @@ class Agent:
                 raise WorkspaceError(f"there is no workspace at {workspace.root}", fix="Make one: metnos init")
             found(workspace, clock)
         self.app = App.open(workspace, clock)
-        self.principal = principal or at_terminal()
+        self.principal = principal or of_account(Channel.LIBRARY)
         self._ids = UlidMaker(clock)
         self._conversation = self._ids()
         self._grimoire: Grimoire | None = None
@@ -83,8 +85,8 @@ class Agent:
     ) -> Answer:
         """One request, one answer. Requests of one object are one conversation, unless another is named.
 
-        ``approve`` gets each question and says yes (``True``), no (``False``), ``"always"``, or nothing, which leaves
-        it in the inbox. ``on_event`` hears everything that happens. A ``dry_run`` changes nothing.
+        ``approve`` gets each question that a program may answer and says yes (``True``), no (``False``), or nothing,
+        which leaves it in the inbox. ``on_event`` hears everything that happens. A ``dry_run`` changes nothing.
         """
         waits: list[str] = []
         ended: Answered | None = None
@@ -142,10 +144,12 @@ class Agent:
                 return _step_of(call, stop.value)
             said = _said(approve, event) if isinstance(event, Wanted) else None
 
-    def adopt(self, folder: str | os.PathLike[str], *, reason: str = "signed by the owner") -> list[str]:
-        """Take in an executor of one's own: a folder of its name with ``manifest.toml``, ``executor.py`` and
-        ``tests.toml``. Its code is checked and its tests are run in the sandbox; then it is signed and can be used.
-        Returns what it passed; raises `MetnosError` if it did not."""
+    def adopt(self, folder: str | os.PathLike[str], *, reason: str = "signed by the owner") -> str:
+        """Put an executor of one's own before the owner: a folder of its name with ``manifest.toml``, ``executor.py``
+        and ``tests.toml``. Its code is checked and its tests are run in the sandbox; then its question waits in the
+        inbox, and it lives when the owner has typed its name. Returns the id of the question; raises `MetnosError` if
+        it did not pass."""
+        from metnos.app import adopting
         from metnos.executors import adopt
         from metnos.executors import folder as folders
 
@@ -163,14 +167,13 @@ class Agent:
             wrong = next((step for step in steps if step.problem), None)
             if wrong is not None:
                 raise ExecutorError(f"{name} does not pass: {wrong.name}: {wrong.problem}", fix="docs/executors.md")
-            catalog.sign(name, reason, expected=draft.digest)
+            return adopting.ask(self.app, draft, self.principal, reason=reason).id
         except OSError as error:
             shutil.rmtree(target, ignore_errors=True)
             raise ExecutorError(f"{source} cannot be read: {error.strerror}", fix="docs/executors.md") from error
         except MetnosError:
             shutil.rmtree(target, ignore_errors=True)
             raise
-        return [step.name for step in steps]
 
     def _answer(self, ended: Answered, asked: list[str]) -> Answer:
         trace = self.app.medium.load(ended.turn)
@@ -206,7 +209,7 @@ class Agent:
         return done.title
 
     def _refuse_guest(self) -> None:
-        if not self.principal.may_answer:
+        if not self.principal.is_owner:
             raise UsageError(f"{self.principal} may not take anything back", fix="Do it at the terminal: metnos undo")
 
     # -- what it remembers and what it has learnt
@@ -280,6 +283,9 @@ def _said(approve: Approve | None, wanted: Wanted) -> Said:
     if isinstance(answer, bool):
         return Said.YES if answer else Said.NO
     try:
-        return Said(answer)
+        said = Said(answer)
     except ValueError:
-        raise UsageError(f"{answer!r} is no answer", fix=f"True, False, None, or one of: {', '.join(Said)}.") from None
+        raise UsageError(f"{answer!r} is no answer", fix="True, False or None.") from None
+    if said is Said.ALWAYS:
+        raise UsageError("a program allows nothing for good", fix="Type at a terminal: metnos policy grant --help")
+    return said

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from metnos.law.inbox import ACT, ACTIVATION, DIRECTION, Item
+from metnos.law.inbox import ACT, ACTIVATION, ADOPTION, DIRECTION, Item
 
 KINDS = {  # what a question is about, in words
     ACT: "something to do",
     DIRECTION: "something to learn",
     ACTIVATION: "a new executor",
+    ADOPTION: "an executor of yours",
     "memory": "something to remember for good",
     "archival": "something to let go",
     "dormancy": "an executor to put away",
@@ -38,7 +39,7 @@ _CHECKS = {  # what else was looked at, in words; what only says that it is well
 _GROWING_TOLD = frozenset(
     {"name", "version", "purpose", "why", "turns", "failures", "may", "effect", "never", "tests", "instead", "cost",
      "before", "version before", "state before", "changes", "difference", "difference of tests", "checks", "files",
-     "proposal", "way", "direction", "need", "evidence", "uses", "days", "saved seconds"}
+     "proposal", "way", "direction", "need", "evidence", "uses", "days", "saved seconds", "executor", "reason"}
 )  # fmt: skip
 _TOLD = frozenset(
     {"purpose", "description", "text", "because", "why", "preview", "diff", "reversal", "then", "needs", "args",
@@ -83,7 +84,7 @@ class Part:
 
 def parts(item: Item, rules: Iterable[tuple[str, str, str]] = (), reversal: str = "") -> list[Part]:
     """A question, whole. ``rules`` and ``reversal`` are what the policy and the manifest say of an act now."""
-    if item.kind in (DIRECTION, ACTIVATION):
+    if item.kind in (DIRECTION, ACTIVATION, ADOPTION):
         found = [*_growing(item.kind, item.body), _also(item.body, _GROWING_TOLD)]
     else:
         found = [*_act(item.body, tuple(rules), reversal), _also(item.body, _TOLD)]

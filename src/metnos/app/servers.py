@@ -13,10 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from metnos.app import adopting
 from metnos.core.canon import sha256_hex
 from metnos.core.errors import (
     ExecutorError,
     ExecutorFailed,
+    InboxError,
     ManifestError,
     NoRoom,
     NotTrusted,
@@ -38,6 +40,7 @@ from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.grimoire import poison
 from metnos.law.audit_line import Entry
+from metnos.law.inbox import State as Asked
 from metnos.law.principal import Principal
 from metnos.models import keys
 from metnos.sandbox import process
@@ -237,10 +240,10 @@ def add(app: "App", server: Server, planned: Sequence[Planned], by: Principal, *
     with app.audit.act(Entry(ADDED, {"server": server.name}, {"server": server.digest})):
         app.confirmations.confirm(server.name, server.digest, by)
         servers(app).put(server)
-    return [_make(app, each) for each in planned if each.files is not None]
+    return [_make(app, each, server.name, by) for each in planned if each.files is not None]
 
 
-def _make(app: "App", planned: Planned) -> Made:
+def _make(app: "App", planned: Planned, server: str, by: Principal) -> Made:
     files = planned.files or {}
     draft = _draft(planned)
     for step in adopt.examine(draft, app.pool, app.settings.executors):
@@ -248,12 +251,16 @@ def _make(app: "App", planned: Planned) -> Made:
             return Made(planned.name, None, f"{step.name}: {step.problem}")
     said = "made of a tool of an MCP server"
     try:
+        item = adopting.ask(app, draft, by, reason=said, server=server)
+        if item.state is Asked.WAITING:
+            item = app.inbox.approve(item.id, by, seen=item.yes_count, typed=server)
+        adopting.agree(app, item)
         app.catalog.adopt(planned.name, files, said, Origin.OWNER)
     except NoRoom as error:
         # Signed all the same, because the owner has just said yes to it, but switched off.
         app.catalog.adopt(planned.name, files, said, Origin.OWNER, State.DISABLED)
         return Made(planned.name, State.DISABLED, f"{error.what}; later: metnos executor enable {planned.name}")
-    except ExecutorError as error:
+    except (ExecutorError, InboxError) as error:
         return Made(planned.name, None, error.what)
     return Made(planned.name, State.ACTIVE)
 

@@ -26,14 +26,14 @@ from metnos.core.ids import UlidMaker
 from metnos.grimoire import poison
 from metnos.grimoire.episode import Episode, Provenance, Scope, Verdict, Where
 from metnos.law.audit_line import Entry
-from metnos.law.inbox import Item, State
+from metnos.law.inbox import SKILL, Item, State
 from metnos.synt import skills
 from metnos.synt.skills import Lore, Skill
 
 if TYPE_CHECKING:
     from metnos.app.house import App
 
-KIND = "skill"  # of the questions
+KIND = SKILL  # of the questions
 REMEMBERED = "skill remembered"
 _HOURS = 30 * 24.0  # nothing is lost by thinking about it
 _MOST = 10_000  # passages of one skill

@@ -1,31 +1,29 @@
 """Asking the owner at the terminal before something is done.
 
 Rules: only a yes that was typed after the question was seen counts: what was typed before is thrown away, the second
-yes for what cannot be taken back is a whole word, and anything that is no answer asks again. Nothing waits forever: no
+yes for what cannot be taken back is a whole word, what would live is named in full, and anything that is no answer asks
+again. It is read from the terminal that controls this process (`metnos.cli.person`). Nothing waits forever: no
 answer in time, or an end of input, leaves the question in the inbox, and makes nothing of an offer. Whatever is shown
 is inert and bounded, and says how much it leaves out. It is all on standard error, so that an answer can go into a
 pipe.
 """
 
-import os
 import sys
-import termios
 import textwrap
 from typing import Any
 
 import click
 
+from metnos.cli import person
 from metnos.cli.asking_words import words
 from metnos.cli.live import columns, lasted
 from metnos.cli.output import counted, inert
 from metnos.core.clock import from_text
-from metnos.core.descriptors import has_input
-from metnos.turn.events import BIRTH, OFFER, Answer, Wanted
+from metnos.turn.events import BIRTH, OFFER, Answer, Spoken, Typed, Wanted
 
 _MOST_LINES = 40
 _MOST_CHARACTERS = 400  # of one line
 _NARROW = 20  # columns that a text gets at least
-_LINE = 4096  # as much as a terminal hands over at once
 _STYLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("  +++", {"bold": True}),
     ("  ---", {"bold": True}),
@@ -36,22 +34,23 @@ _STYLES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def can_answer() -> bool:
-    """Whether somebody is there to read a question and to type."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+    """Whether a person can read a question here and type."""
+    return sys.stderr is not None and sys.stderr.isatty() and person.principal().may_answer
 
 
-def ask(wanted: Wanted, seconds: float) -> Answer:
+def ask(wanted: Wanted, seconds: float) -> Spoken:
     """Show what would happen and take the owner's answer; nobody there, or none in time, is `LATER`."""
     if not can_answer():
         return Answer.LATER
     said = words(wanted.language)
     _show(wanted, seconds)
     while True:
-        typed = _read(_prompt(wanted), seconds)
-        if typed is None:
+        line = person.read_line(_prompt(wanted), seconds)
+        if line is None:
             click.echo(_wrapped(said.nobody_to_offer if wanted.about == OFFER else said.nobody), err=True)
             return Answer.LATER
-        answer = _understand(wanted, typed)
+        typed = line.strip().lower()
+        answer = Typed(wanted.word) if wanted.word and line.strip() == wanted.word else _understand(wanted, typed)
         if answer is not None:
             return answer
         if typed in said.why and wanted.why:
@@ -62,10 +61,10 @@ def ask(wanted: Wanted, seconds: float) -> Answer:
             _show_choices(wanted)
 
 
-def _understand(wanted: Wanted, typed: str) -> Answer | None:
+def _understand(wanted: Wanted, typed: str) -> Spoken | None:
     """The answer in what was typed. A second yes is the whole word: a finger that repeats itself is no decision."""
     said = words(wanted.language)
-    if typed in said.yes and (not wanted.yes or len(typed) > 1):
+    if typed in said.yes and not wanted.word and (not wanted.yes or len(typed) > 1):
         return Answer.YES
     if typed in said.no:
         return Answer.NO
@@ -84,31 +83,21 @@ def _prompt(wanted: Wanted) -> str:
         return f"{said.do_all_the_same} [{said.yes[-1]}/{said.no[0]}/{said.why[-1]}]: "
     asked = {OFFER: said.make_it, BIRTH: said.let_it_live}.get(wanted.about, said.do_this)
     always = f"/{said.always[-1]}" if _may_always(wanted) else ""
+    yes = _one_line(wanted.word) if wanted.word else said.yes[0]
     why = f"/{said.why[-1]}" if wanted.why else ""
-    return f"{asked} [{said.yes[0]}/{said.no[0]}{always}{why}]: "
+    return f"{asked} [{yes}/{said.no[0]}{always}{why}]: "
 
 
 def _show_choices(wanted: Wanted) -> None:
     said = words(wanted.language)
     click.echo(_wrapped(said.choose), err=True)
-    names = (said.yes[-1 if wanted.yes else 0], said.no[0], said.later[-1], said.always[-1], said.why[-1], said.all[-1])
+    yes = _one_line(wanted.word) if wanted.word else said.yes[-1 if wanted.yes else 0]
+    names = (yes, said.no[0], said.later[-1], said.always[-1], said.why[-1], said.all[-1])
     possible = (True, True, bool(wanted.item), _may_always(wanted), bool(wanted.why), _is_cut(wanted.lines))
     first = {OFFER: said.to_make, BIRTH: said.to_live}.get(wanted.about, said.meanings[:2])
     for name, what, can in zip(names, (*first, *said.meanings[2:]), possible, strict=True):
         if can:
             click.echo(f"  {name:<8}{what}", err=True)
-
-
-def _read(prompt: str, seconds: float) -> str | None:
-    """One line from the terminal; nothing at its end, or when it takes too long."""
-    source = sys.stdin.fileno()
-    termios.tcflush(source, termios.TCIFLUSH)
-    click.echo(prompt, err=True, nl=False)
-    line = os.read(source, _LINE) if has_input(source, seconds) else b""
-    if not line:
-        click.echo(err=True)
-        return None
-    return line.decode(errors="replace").strip().lower()
 
 
 # -- showing

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
+from metnos.app import adjusting
 from metnos.app.adjusting import value_of
-from metnos.cli import Choice
+from metnos.cli import Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import json_option, note, print_json, print_table
 from metnos.core import settings
@@ -42,9 +43,14 @@ def show(choice: Choice, key: str | None, as_json: bool) -> None:
 @click.argument("value")
 @click.pass_obj
 def set_(choice: Choice, key: str, value: str) -> None:
-    """Set KEY to VALUE in metnos.toml; comments and all other lines stay as they are."""
+    """Set KEY to VALUE in metnos.toml; comments and all other lines stay as they are.
+
+    What raises the level, and what other programs may answer, only a person can set.
+    """
     settings.require_key(key)
     app = open_app(choice)
+    if adjusting.needs_person(app, key, value):
+        person.confirm(f"set {key} to that", f"Set {key} to {value}?")
     stored = app.set_setting(key, value)
     click.echo(f"{key} = {json.dumps(stored)}")
     if app.loaded.origin(key) == "environment":

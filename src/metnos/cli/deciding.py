@@ -14,13 +14,13 @@ from metnos.app import questions
 from metnos.app.questions import CODE, DIFF, PAIRS, TESTS, Part
 from metnos.cli.output import inert, say, short, wrapped
 from metnos.core.clock import to_text
-from metnos.law.inbox import DIRECTION, Item, State, Yes
+from metnos.law.inbox import ADOPTION, DIRECTION, Item, State, Yes
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def describe(item: Item, yeses: Iterable[Yes]) -> None:
-    """One question about a direction or about a new executor, whole."""
+def describe(item: Item, yeses: Iterable[Yes], *, asks: bool = True) -> None:
+    """One question about a direction or about a new executor, whole; with ``asks`` also what to type to answer it."""
     click.secho(inert(item.title), bold=True)
     turns = [short(str(turn)) for turn in item.body.get("turns", ())]
     behind = (f"The requests behind it (metnos why ID): {', '.join(turns)}",) if turns else ()
@@ -29,7 +29,8 @@ def describe(item: Item, yeses: Iterable[Yes]) -> None:
         _part("Why", behind)
     for part in found:
         _show(part, behind if part.title == "Why" else ())
-    _stands(item, yeses)
+    if asks or item.state is not State.WAITING:
+        _stands(item, yeses)
 
 
 def difference(text: str, title: str) -> None:
@@ -102,8 +103,10 @@ def _typed(item: Item) -> tuple[tuple[str, str], ...]:
     yes, no = f"metnos inbox approve {key}", f"metnos inbox refuse {key}"
     if item.kind == DIRECTION:
         return ((yes, "yes"), (no, "no"))
+    if item.kind == ADOPTION:
+        return ((yes, f"sign it; you are asked to type {item.word}"), (no, "no"))
     return (
-        (yes, "let it live"),
+        (yes, f"let it live; you are asked to type {item.word}"),
         (f'{no} --reason "..."', "have another made that heeds your reason"),
         (no, "no, and none at all"),
         (f"metnos inbox edit {key}", "change its code yourself; it is tried again"),

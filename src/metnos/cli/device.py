@@ -2,12 +2,12 @@
 
 import click
 
-from metnos.cli import Choice
+from metnos.cli import Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import json_option, print_json, print_table, short
 from metnos.core.clock import to_text
 from metnos.law.pairing import MAX_DAYS, MAX_MINUTES, Device
-from metnos.law.principal import Autonomy, Channel, at_terminal
+from metnos.law.principal import Autonomy, Channel, Principal
 
 _LEVELS = click.Choice([str(each) for each in Autonomy])
 _level = click.option(
@@ -37,12 +37,13 @@ def device() -> None:
 @json_option
 @click.pass_obj
 def pair(choice: Choice, channel: str, level: str, minutes: float, days: float, name: str, as_json: bool) -> None:
-    """Make a code that lets one other device in, once.
+    """Make a code that lets one other device in, once. Only a person can.
 
     A browser brings it to the page /pair of Metnos; for Telegram it is sent to your bot as: /pair CODE.
     """
     app = open_app(choice)
-    code = app.pairing.offer(Channel(channel), Autonomy(level), minutes, at_terminal(), name=name, days=days)
+    by = _confirm(level, f"a device on {channel}", name)
+    code = app.pairing.offer(Channel(channel), Autonomy(level), minutes, by, name=name, days=days)
     if as_json:
         print_json({"code": code, "channel": channel, "level": level, "minutes": minutes})
         return
@@ -59,9 +60,13 @@ def pair(choice: Choice, channel: str, level: str, minutes: float, days: float, 
 @json_option
 @click.pass_obj
 def token(choice: Choice, level: str, days: float, name: str, as_json: bool) -> None:
-    """Make a secret for a program: for the HTTP API, MCP, or as an OpenAI-style key. It is shown this once."""
+    """Make a secret for a program: for the HTTP API, MCP, or as an OpenAI-style key. It is shown this once.
+
+    Only a person can.
+    """
     pairing = open_app(choice).pairing
-    code = pairing.offer(Channel.API, Autonomy(level), 1, at_terminal(), name=name, days=days)
+    by = _confirm(level, "a program", name)
+    code = pairing.offer(Channel.API, Autonomy(level), 1, by, name=name, days=days)
     made, secret = pairing.redeem(code, Channel.API)
     if as_json:
         print_json({"secret": secret, "id": made.id, "level": level, "expires": to_text(made.expires)})
@@ -95,8 +100,13 @@ def list_(choice: Choice, as_json: bool) -> None:
 @click.pass_obj
 def revoke(choice: Choice, device_id: str) -> None:
     """End a device now; the last letters of its ID are enough."""
-    ended = open_app(choice).pairing.revoke(device_id, at_terminal())
+    ended = open_app(choice).pairing.revoke(device_id, person.principal())
     click.echo(f"Ended: {ended.channel} {ended.name or ended.sender}")
+
+
+def _confirm(level: str, what: str, name: str) -> Principal:
+    called = f" called {name}" if name else ""
+    return person.confirm("let a device in", f"Let {what}{called} in, with the level {level}?")
 
 
 def _data(found: Device) -> dict[str, str]:

@@ -11,7 +11,7 @@ import click
 
 from metnos.app import App, cataloguing, learning, selecting, worth
 from metnos.app import panic as panicking
-from metnos.cli import FAILED, FINE, Choice, arguments
+from metnos.cli import FAILED, FINE, Choice, arguments, person
 from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
 from metnos.cli.executor_sharing import SHARING
@@ -24,9 +24,8 @@ from metnos.executors.outcome import Outcome
 from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.grimoire.trace import State as Standing
-from metnos.law.principal import at_terminal
 from metnos.turn import act
-from metnos.turn.events import Answer, Wanted
+from metnos.turn.events import Spoken, Wanted
 from metnos.turn.named import typed_paths
 
 _WIDEST = 60
@@ -106,7 +105,7 @@ def run(choice: Choice, name: str, args: tuple[str, ...], given: str | None, dry
     manifest = app.catalog.get(name).manifest
     values = arguments.parse(manifest, args) | _json_arguments(given)
     typed = typed_paths(values.values(), Path.cwd(), app.door.home)
-    call = Call(name, values, at_terminal(), Path.cwd(), now=app.clock.now(), named=typed)
+    call = Call(name, values, person.principal(), Path.cwd(), now=app.clock.now(), named=typed)
     try:
         if dry_run:
             return _show_preview(app, call, as_json)
@@ -120,7 +119,9 @@ def run(choice: Choice, name: str, args: tuple[str, ...], given: str | None, dry
 @click.option("--reason", default="switched on by the owner", help="Why; kept with the executor.")
 @click.pass_obj
 def enable(choice: Choice, name: str, reason: str) -> None:
-    """Make an executor usable again that was disabled, archived or put into quarantine."""
+    """Make an executor usable again that was disabled, archived or put into quarantine. Only a person can."""
+    look = open_app(choice).catalog.look(name)
+    person.confirm("switch an executor on", f"{name} is {words.STATES[look.state]}: {look.reason}. Switch it on?")
     _change(choice, name, State.ACTIVE, reason)
 
 
@@ -190,7 +191,10 @@ def verify(choice: Choice, as_json: bool) -> int:
 def panic(choice: Choice, reason: str, lift: bool) -> None:
     """Stop everything that runs, at once, and switch off every executor that is not built in."""
     if lift:
-        lifted = open_app(choice).halts.lift(at_terminal())
+        app = open_app(choice)
+        halt = app.halts.halted()
+        by = person.confirm("lift a halt", f"{halt.why if halt else 'Nothing is halted'}. Let things happen again?")
+        lifted = app.halts.lift(by)
         click.echo("Things may happen again." if lifted else "Nothing was halted.")
         return
     stopped = panicking.panic(choice.workspace(), reason)
@@ -244,9 +248,9 @@ def _run_or_ask(app: App, call: Call) -> Outcome:
         raise InboxError("not done: you said no") from None
 
 
-def _answered(asked: Generator[Wanted, Answer | None, act.Ended | None], seconds: float) -> act.Ended | None:
+def _answered(asked: Generator[Wanted, Spoken | None, act.Ended | None], seconds: float) -> act.Ended | None:
     """Put the questions to whoever is at the terminal."""
-    answer: Answer | None = None
+    answer: Spoken | None = None
     while True:
         try:
             answer = ask(asked.send(answer), seconds)

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 import click
 
 from metnos.app import App
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, counted, inert
+from metnos.cli.output import counted, inert
 from metnos.core import files
-from metnos.core.errors import ExecutorError, UsageError
+from metnos.core.errors import ExecutorError, UsageError, Waiting
 from metnos.executors import template, words
+from metnos.law.inbox import State
 
 if TYPE_CHECKING:
     from metnos.executors.verdict import Executor
@@ -51,10 +52,14 @@ def test_(choice: Choice, name: str) -> int:
 @click.command()
 @click.argument("name")
 @click.option("--reason", default="signed by the owner", help="Why; kept with the executor.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def sign(choice: Choice, name: str, reason: str, yes: bool) -> int:
-    """Check an executor, show what it may do, and sign it if you say yes."""
+def sign(choice: Choice, name: str, reason: str) -> int:
+    """Check an executor, show what it may do, and sign it once you have typed its name.
+
+    Only a person can. Where nobody can type, the question waits in the inbox; then it exits with 3.
+    """
+    from metnos.app import adopting, answering
+
     app = open_app(choice)
     draft = _draft(app, name)
     if not _examine(app, draft):
@@ -63,10 +68,14 @@ def sign(choice: Choice, name: str, reason: str, yes: bool) -> int:
     for line in words.capabilities(draft.manifest):
         click.echo(f"  {inert(line)}")
     click.echo(f"Effect: {words.effect(draft.manifest)}.")
-    if not yes:
-        confirm("Sign it?")
-    signed = app.catalog.sign(name, reason, expected=draft.digest)
-    click.echo(f"{name} {signed.version} is signed and active.")
+    by = person.principal()
+    item = adopting.ask(app, draft, by, reason=reason)
+    if not by.may_answer:
+        raise Waiting("Only a person may sign an executor", item=item.id, fix=f"metnos inbox approve {item.id}")
+    if item.state is State.WAITING:
+        by = person.confirm("sign an executor", f"Sign {item.word}?", item.word)
+        item = app.inbox.approve(item.id, by, seen=item.yes_count, typed=item.word)
+    click.echo(answering.carry_out(app, item, by).said)
     return FINE
 
 

@@ -9,13 +9,12 @@ import click
 
 from metnos.app import explaining as fast
 from metnos.app.reasons import FAST as WORDS
-from metnos.cli import Choice
+from metnos.cli import Choice, person
 from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, hanging, inert, json_option, print_json, print_table, say, short
 from metnos.fastpath.log import Event
 from metnos.fastpath.records import HAPPENED, State
-from metnos.law.principal import at_terminal
 
 _STATES = {
     State.CANDIDATE: "seen, but not three times yet; it says and does nothing",
@@ -156,7 +155,7 @@ def restore(choice: Choice, path: str, as_json: bool) -> None:
 def explain(choice: Choice, request: str, as_json: bool) -> None:
     """Say which fast path a REQUEST would take, and why it would or would not answer. Nothing is done."""
     app = open_app(choice)
-    told = fast.explain(app, request, at_terminal(), Path.cwd())
+    told = fast.explain(app, request, person.principal(), Path.cwd())
     if as_json:
         print_json(told)
         return

@@ -7,14 +7,14 @@ import click
 
 from metnos.app import App, answering
 from metnos.app.answering import GROWING
-from metnos.cli import FAILED, FINE, Choice, asking, deciding
+from metnos.cli import FAILED, FINE, Choice, asking, deciding, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table, short
 from metnos.cli.telling import Telling, Turn, follow
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
-from metnos.law.inbox import Item, State, Yes
-from metnos.law.principal import at_terminal
+from metnos.law.inbox import ADOPTION, Item, State, Yes
+from metnos.law.principal import Principal
 from metnos.synt.proposals import State as Stand
 
 _NEWEST = 50
@@ -62,29 +62,31 @@ def show(choice: Choice, item_id: str, as_json: bool) -> None:
     if as_json:
         print_json(_data(item) | {"yeses": [{"by": yes.by, "at": to_text(yes.ts)} for yes in yeses]})
         return
-    if item.kind in GROWING:
-        deciding.describe(item, yeses)
-        return
-    _describe(item, yeses)
-    if item.state is State.WAITING:
-        click.secho(f"\nmetnos inbox approve {item.id}", fg="cyan")
+    _tell(item, yeses, asks=True)
 
 
 @inbox.command()
 @click.argument("item_id", metavar="ID")
 @click.pass_obj
 def approve(choice: Choice, item_id: str) -> int:
-    """Say yes to a question. An act is then done at once; one that cannot be taken back needs a second yes."""
+    """Show a question and say yes to it. Only a person can, at a terminal.
+
+    An act is then done at once; one that cannot be taken back needs a second yes. What would live is named in full.
+    """
     app = open_app(choice)
     found = app.inbox.find(item_id)
-    item = app.inbox.approve(found.id, at_terminal(), seen=found.yes_count)
+    by = person.require("answer a question")
+    if found.state is State.WAITING:
+        _tell(found, app.inbox.yeses(found.id), asks=False)
+        by = person.confirm("say yes to it", f"\n{found.title}?", found.word or person.YES)
+    item = app.inbox.approve(found.id, by, seen=found.yes_count, typed=found.word)
     if item.state is State.WAITING:
         click.echo(f"{inert(item.title)}: yes {item.yes_count} of {item.needs_yes}. This cannot be taken back.")
         click.echo(f"If you are sure, say it again: metnos inbox approve {item.id}")
         return FINE
     click.echo(f"Approved: {inert(item.title)}")
     try:
-        return _carry_out(app, item)
+        return _carry_out(app, item, by)
     finally:
         app.close()
 
@@ -96,7 +98,8 @@ def approve(choice: Choice, item_id: str) -> int:
 def refuse(choice: Choice, item_id: str, reason: str) -> None:
     """Say no to a question, or take a yes back that was not used yet."""
     app = open_app(choice)
-    item, proposal = answering.refuse(app, app.inbox.find(item_id), at_terminal(), reason)
+    by = person.require("answer a question")
+    item, proposal = answering.refuse(app, app.inbox.find(item_id), by, reason)
     click.echo(f"Refused: {inert(item.title)}")
     if proposal is not None and proposal.is_open:
         click.echo(f"It is made again with that in mind: metnos synt make {short(proposal.id)}")
@@ -119,30 +122,44 @@ def edit(choice: Choice, item_id: str, text: str | None) -> None:
         click.echo(f"This is a new question now: metnos inbox show {new.id}")
 
 
+def _tell(item: Item, yeses: list[Yes], *, asks: bool) -> None:
+    """A question, whole; with ``asks`` also what to type to answer it."""
+    if item.kind in (*GROWING, ADOPTION):
+        deciding.describe(item, yeses, asks=asks)
+        return
+    _describe(item, yeses)
+    if asks and item.state is State.WAITING:
+        click.secho(f"\nmetnos inbox approve {item.id}", fg="cyan")
+
+
 def _edit_text(app: App, item: Item, text: str | None) -> Item | None:
     words = text if text is not None else click.edit(str(item.body.get("text", "")))
-    return answering.edit_text(app, item, words, at_terminal()) if words and words.strip() else None
+    return answering.edit_text(app, item, words, _editor()) if words and words.strip() else None
 
 
 def _edit_code(app: App, item: Item, _text: str | None) -> Item | None:
     """Let the owner change the code; what comes of it passes every gate again."""
     code = app.growing.code_of(item)
     changed = click.edit(code, extension=".py")
-    return None if changed in (None, code) else answering.edit_code(app, item, str(changed), at_terminal())
+    return None if changed in (None, code) else answering.edit_code(app, item, str(changed), _editor())
 
 
 def _edit_args(app: App, item: Item, text: str | None) -> Item | None:
     if text is None:
         text = click.edit(json.dumps(item.body.get("args", {}), indent=2, ensure_ascii=False), extension=".json")
-    return None if text is None else answering.edit_args(app, item, _arguments(text), at_terminal())
+    return None if text is None else answering.edit_args(app, item, _arguments(text), _editor())
 
 
 _EDITS = {answering.TEXT: _edit_text, answering.CODE: _edit_code, answering.ARGS: _edit_args}
 
 
-def _carry_out(app: App, item: Item) -> int:
+def _editor() -> Principal:
+    return person.require("change a question")
+
+
+def _carry_out(app: App, item: Item, by: Principal) -> int:
     """Do what was approved, and show what came of it."""
-    carried = answering.carry_out(app, item, at_terminal())
+    carried = answering.carry_out(app, item, by)
     if carried.said:
         click.echo(carried.said)
     if carried.outcome is not None:

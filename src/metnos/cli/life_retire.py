@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metnos.cli import FINE, Choice
+from metnos.cli import FINE, Choice, person
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, counted, inert, json_option, note, print_json, say
+from metnos.cli.output import counted, inert, json_option, note, print_json, say
 from metnos.core.clock import to_text
 from metnos.core.errors import UsageError
 
 if TYPE_CHECKING:
     from metnos.app.retiring import Outlook, Retired
     from metnos.life.thanatopsis import Step
+
+
+_WORD = "retire"
 
 
 @click.command()
@@ -28,13 +31,12 @@ if TYPE_CHECKING:
 )
 @click.option("--resume", is_flag=True, help="Go on with an end that was interrupted.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen; change nothing.")
-@click.option("--yes", is_flag=True, help="Do it without asking.")
 @json_option
 @click.pass_obj
 def retire(
-    choice: Choice, target: Path | None, release: tuple[str, ...], resume: bool, dry_run: bool, yes: bool, as_json: bool
+    choice: Choice, target: Path | None, release: tuple[str, ...], resume: bool, dry_run: bool, as_json: bool
 ) -> int:
-    """End this agent's life, and leave what it learnt in a signed testament.
+    """End this agent's life, and leave what it learnt in a signed testament. Only a person can.
 
     What is open is handed back, what you allowed in advance ends, and from then on nothing acts here any more. What was
     said to it stays behind, but for what you --release. The workspace stays as it is; a successor is made in another
@@ -52,8 +54,7 @@ def retire(
             print_json(_planned(found)) if as_json else _show(found)
         if dry_run:
             return FINE
-        if not yes:
-            confirm("Retire this agent? This cannot be taken back")
+        person.confirm("retire an agent", "Retire this agent? This cannot be taken back.", _WORD)
     elif dry_run:
         raise UsageError("this agent is being retired already", fix="Go on with: metnos life retire --resume")
     elif release:

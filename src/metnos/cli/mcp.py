@@ -12,7 +12,6 @@ from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import confirm, counted, inert, json_option, note, print_json, print_table
 from metnos.core.errors import UsageError
-from metnos.law.principal import at_terminal
 
 if TYPE_CHECKING:
     from metnos.app import App
@@ -70,21 +69,21 @@ def serve(choice: Choice) -> int:
 )
 @click.option("--plain", is_flag=True, help="Keep out all that the server says of its tools.")
 @click.option("--again", is_flag=True, help="Look at a server anew that was added before, and take what it offers now.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def add(choice: Choice, /, name: str, command: tuple[str, ...], again: bool, yes: bool, **given: Any) -> int:
-    """Start a server, look at its tools, and make executors of them.
+def add(choice: Choice, /, name: str, command: tuple[str, ...], again: bool, **given: Any) -> int:
+    """Start a server, look at its tools, and make executors of them once you have typed its name. Only a person can.
 
     Each tool may change things for good, and needs two yeses for every call, unless you say that it only reads.
     """
     from metnos.app import servers as adding
 
+    person.require("add a server")
     app = open_app(choice)
     server, wish = _server(app, name, command, again, given), _wish(given)
     offered = adding.look(app, server, named=bool(command or given["url"]))
     if not offered:
         raise UsageError(f"{name} offers no tools", fix="Check its command.")
-    if not wish.reading and not yes and sys.stdin is not None and sys.stdin.isatty():
+    if not wish.reading and sys.stdin is not None and sys.stdin.isatty():
         wish = _asked(offered, wish)
     planned = adding.plan(app, server, offered, wish)
     _show(planned)
@@ -93,9 +92,8 @@ def add(choice: Choice, /, name: str, command: tuple[str, ...], again: bool, yes
         note("nothing can be made of it")
         return FAILED
     click.echo(_OUTSIDE)
-    if not yes:
-        confirm(f"Add {name} and sign {counted(len(possible), 'executor')}?")
-    made = adding.add(app, server, planned, at_terminal(), typed=name)
+    by = person.confirm("add a server", f"Add {name} and sign {counted(len(possible), 'executor')}?", name)
+    made = adding.add(app, server, planned, by, typed=name)
     for each in made:
         click.echo(f"{each.name}: {each.state or 'not made'}{f' ({inert(each.said)})' if each.said else ''}")
     return FINE if any(each.state for each in made) else FAILED

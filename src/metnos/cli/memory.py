@@ -7,7 +7,7 @@ import click
 
 from metnos.app import keeping, remembered
 from metnos.app.remembered_words import told
-from metnos.cli import Choice
+from metnos.cli import Choice, person
 from metnos.cli.memory_figures import reports, stats
 from metnos.cli.memory_fit import fit
 from metnos.cli.memory_keep import KEEPING
@@ -27,7 +27,6 @@ from metnos.grimoire.episode import Episode, Viewer
 from metnos.grimoire.fact import Fact
 from metnos.grimoire.forget import Forgotten
 from metnos.grimoire.recall import Memory
-from metnos.law.principal import at_terminal
 
 _LINE = 100
 _LONG = 1000  # characters of one memory in a list
@@ -145,7 +144,7 @@ def propose(choice: Choice, text: tuple[str, ...], file: str) -> None:
     """Propose a line for long memory, which every language model reads. It is written when you say yes."""
     app = open_app(choice)
     item = keeping.tiers(app).propose(
-        " ".join(text), f"{file}.md", "the owner proposed it", (), asked_by=at_terminal(), again=True
+        " ".join(text), f"{file}.md", "the owner proposed it", (), asked_by=person.principal(), again=True
     )
     if item is None:
         click.echo(f"{file}.md says that already.")

@@ -1,10 +1,10 @@
 """``metnos open``: the web page, from nothing to a link.
 
 Rules: makes the workspace if there is none, starts the daemon in the background if none runs, and prints a link that is
-good once and for some minutes. Whoever follows it is signed in as the owner, so it is in no command line, where every
-account of the machine could read it: the browser gets a file that only this account can read, and that leads on. The
-file goes when it was used, or at the next time. What the daemon says goes into a file of the workspace; if it does not
-come up, its last words are shown.
+good once and for some minutes, if a person at a terminal wants one; a script gets the bare address. Whoever follows it
+is signed in as the owner, so it is in no command line, where every account of the machine could read it: the browser
+gets a file that only this account can read, and that leads on. The file goes when it was used, or at the next time.
+What the daemon says goes into a file of the workspace; if it does not come up, its last words are shown.
 """
 
 import html
@@ -19,7 +19,7 @@ import click
 
 from metnos import __version__
 from metnos.api import service_rules
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.home import first_screen
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json
@@ -27,7 +27,7 @@ from metnos.core import files
 from metnos.core.errors import DaemonError
 from metnos.core.settings import variable
 from metnos.core.workspace import Workspace
-from metnos.law.principal import Autonomy, Channel, at_terminal
+from metnos.law.principal import Autonomy, Channel, Principal
 
 LOG = "serve.log"
 _MINUTES = 10.0
@@ -50,8 +50,8 @@ _PAGE = """<!doctype html><meta charset="utf-8"><meta name="referrer" content="n
 def open_(choice: Choice, no_start: bool, no_browser: bool, as_json: bool) -> int:
     """Open the web page; starts Metnos if it does not run.
 
-    The link signs one browser in, once, and is good for ten minutes; type the same again for another one. To end what
-    runs in the background: metnos serve --stop.
+    The link signs one browser in, once, and is good for ten minutes; type the same again for another one. Only a person
+    at a terminal gets one. To end what runs in the background: metnos serve --stop.
     """
     workspace = choice.workspace()
     if not workspace.exists() and not first_screen(choice, quiet=as_json):
@@ -61,7 +61,11 @@ def open_(choice: Choice, no_start: bool, no_browser: bool, as_json: bool) -> in
         if no_start:
             raise DaemonError("Metnos does not run", fix="Start it: metnos open")
         address = _start(workspace, quiet=as_json)
-    code = _code(choice)
+    if not person.principal().may_answer:
+        print_json({"link": "", "address": address, "minutes": 0}) if as_json else _tell_address(address)
+        return FINE
+    by = person.confirm("sign a browser in", "Sign one browser in as you, with the level full?")
+    code = _code(choice, by)
     link = f"{address}/enter?key={code}"
     if as_json:
         print_json({"link": link, "address": address, "minutes": _MINUTES})
@@ -77,11 +81,16 @@ def open_(choice: Choice, no_start: bool, no_browser: bool, as_json: bool) -> in
     return FINE
 
 
-def _code(choice: Choice) -> str:
+def _tell_address(address: str) -> None:
+    click.echo(f"Metnos {__version__} runs in the background: {address}")
+    click.echo("To sign a browser in, type this at a terminal, without a pipe: metnos open")
+
+
+def _code(choice: Choice, by: Principal) -> str:
     app = open_app(choice)
     try:
         days = app.settings.web.session_days
-        return app.pairing.offer(Channel.WEB, Autonomy.FULL, _MINUTES, at_terminal(), name=_NAME, days=days)
+        return app.pairing.offer(Channel.WEB, Autonomy.FULL, _MINUTES, by, name=_NAME, days=days)
     finally:
         app.close()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from metnos.app.cataloguing import grant_data, grant_words
-from metnos.cli import FAILED, FINE, Choice, arguments
+from metnos.cli import FAILED, FINE, Choice, arguments, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table, require_word
 from metnos.core.canon import canonical_path
@@ -15,10 +15,9 @@ from metnos.core.settings import home_folder
 from metnos.executors.run import Call
 from metnos.law import levels
 from metnos.law.capability import Capability
-from metnos.law.grants import MAX_DAYS
+from metnos.law.grants import ANY, MAX_DAYS
 from metnos.law.levels import Verdict
 from metnos.law.need import PATHS
-from metnos.law.principal import at_terminal
 from metnos.turn.named import typed_paths
 
 _COLUMNS = ("use", "what it means", "read_only", "supervised", "full")
@@ -75,7 +74,7 @@ def check(choice: Choice, executor: str, args: tuple[str, ...], as_json: bool) -
     app = open_app(choice)
     values = arguments.parse(app.catalog.get(executor).manifest, args)
     typed = typed_paths(values.values(), Path.cwd(), app.door.home)
-    steps = app.runner.explain(Call(executor, values, at_terminal(), Path.cwd(), named=typed))
+    steps = app.runner.explain(Call(executor, values, person.principal(), Path.cwd(), named=typed))
     if as_json:
         print_json([{"step": step, "verdict": verdict, "words": words} for step, verdict, words in steps])
     else:
@@ -94,7 +93,7 @@ def check(choice: Choice, executor: str, args: tuple[str, ...], as_json: bool) -
 @click.option("--sending", is_flag=True, help="For a host: also allow sending to it, not only fetching from it.")
 @click.pass_obj
 def grant(choice: Choice, executor: str, capability: str, target: str, days: float, reason: str, sending: bool) -> None:
-    """Allow in advance what would be asked each time.
+    """Allow in advance what would be asked each time. Only a person can.
 
     EXECUTOR is a name, or '*' for all. TARGET is a folder with everything below it, a host or *.example.org, or a
     program. A grant never lifts a refusal, spares no second yes and opens no forbidden path.
@@ -103,7 +102,9 @@ def grant(choice: Choice, executor: str, capability: str, target: str, days: flo
     if wanted in PATHS or wanted is Capability.SHELL_EXEC:
         target = str(canonical_path(target, cwd=Path.cwd(), home=home_folder()))
     grants_ = open_app(choice).grants
-    made = grants_.grant(executor, wanted, target, days=days, by=at_terminal(), reason=reason, sending=sending)
+    who, more = "every executor" if executor == ANY else executor, ", sending included" if sending else ""
+    by = person.confirm("give a grant", f"Allow {who} {capability} for {target}{more}, for {days:g} days, unasked?")
+    made = grants_.grant(executor, wanted, target, days=days, by=by, reason=reason, sending=sending)
     click.echo(f"Granted until {_moment(made.expires)}: {inert(grant_words(made))}")
     click.echo(f"To take it back: metnos policy revoke {made.id}")
 
@@ -113,7 +114,7 @@ def grant(choice: Choice, executor: str, capability: str, target: str, days: flo
 @click.pass_obj
 def revoke(choice: Choice, grant_id: str) -> None:
     """Take a grant back; the beginning of its ID is enough."""
-    ended = open_app(choice).grants.revoke(grant_id, at_terminal())
+    ended = open_app(choice).grants.revoke(grant_id, person.principal())
     click.echo(f"Revoked: {inert(grant_words(ended))}")
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from metnos.api.client import connect
 from metnos.app import App
-from metnos.cli import Choice
+from metnos.cli import Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import note
 from metnos.cli.telling import Turn
 from metnos.core.errors import UsageError
-from metnos.law.principal import Channel, at_terminal
+from metnos.law.principal import Channel
 from metnos.turn.request import is_anothers
 
 Speak = Callable[[str, bool], Turn]
@@ -39,7 +39,9 @@ def speaker(choice: Choice, conversation: str) -> Iterator[Speak]:
         if client is not None:
             return client.ask(text, cwd=Path.cwd(), conversation=conversation, dry_run=dry_run, told=note)
         turns = alone().turns
-        asked = turns.request(text, principal=at_terminal(), cwd=Path.cwd(), conversation=conversation, dry_run=dry_run)
+        asked = turns.request(
+            text, principal=person.principal(), cwd=Path.cwd(), conversation=conversation, dry_run=dry_run
+        )
         return turns.run(asked)
 
     if connect(workspace) is None:
@@ -55,6 +57,10 @@ def last_conversation(choice: Choice) -> str:
     """The conversation that was spoken in last, at a terminal."""
     newest = open_app(choice).medium.newest(_RECENT)
     for glance in newest:
-        if glance.channel == Channel.TERMINAL and glance.conversation and not is_anothers(glance.conversation):
+        if (
+            glance.channel in (Channel.TERMINAL, Channel.SCRIPT)
+            and glance.conversation
+            and not is_anothers(glance.conversation)
+        ):
             return glance.conversation
     raise UsageError("there is no conversation to go on with", fix="Begin one: leave --continue away.")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, inert, json_option, note, print_json, print_table, say, short
+from metnos.cli.output import inert, json_option, note, print_json, print_table, say, short
 from metnos.cli.stopping import Stopping
 from metnos.cli.synt_thinking import introspect
 from metnos.core.clock import to_text
@@ -135,16 +135,14 @@ def show(choice: Choice, proposal: str, as_json: bool) -> None:
 @synt.command()
 @click.argument("name")
 @click.argument("version", default="")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def rollback(choice: Choice, name: str, version: str, yes: bool) -> None:
-    """Put an earlier VERSION of an executor back, by default the one before.
+def rollback(choice: Choice, name: str, version: str) -> None:
+    """Put an earlier VERSION of an executor back, by default the one before. Only a person can.
 
     It comes back as it was when another took its place: if it was in quarantine, or switched off, it is so again.
     """
     app = open_app(choice)
-    if not yes:
-        confirm(f"Put {version or 'the version before'} of {name} back?")
+    person.confirm("put a version back", f"Put {version or 'the version before'} of {name} back?", name)
     lives = app.growing.roll_back(name, version)
     back = lives.executor
     click.echo(f"{name} {back.version} is back in the place of {lives.before}.")

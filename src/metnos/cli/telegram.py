@@ -5,13 +5,13 @@ import sys
 
 import click
 
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table, short
 from metnos.core.clock import to_text
 from metnos.core.errors import MetnosError, UsageError
 from metnos.law.audit_line import Entry
-from metnos.law.principal import Autonomy, Channel, at_terminal
+from metnos.law.principal import Autonomy, Channel
 from metnos.models import keys
 
 TOKEN_STORED = "telegram token stored"  # noqa: S105 -- the name of a line in the audit
@@ -67,9 +67,10 @@ def token(choice: Choice, keyring: bool) -> int:
 @json_option
 @click.pass_obj
 def pair(choice: Choice, level: str, minutes: float, as_json: bool) -> int:
-    """Make a code that lets one Telegram account in. It is good once."""
+    """Make a code that lets one Telegram account in. It is good once. Only a person can."""
     app = open_app(choice)
-    code = app.pairing.offer(Channel.TELEGRAM, Autonomy(level), minutes, at_terminal())
+    by = person.confirm("let a device in", f"Let one Telegram account in, with the level {level}?")
+    code = app.pairing.offer(Channel.TELEGRAM, Autonomy(level), minutes, by)
     if as_json:
         print_json({"code": code, "say": f"/pair {code}", "level": level, "minutes": minutes})
         return FINE

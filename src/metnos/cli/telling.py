@@ -23,6 +23,7 @@ from metnos.turn.events import (
     Answered,
     Event,
     Planned,
+    Spoken,
     Started,
     StepDone,
     StepStarted,
@@ -31,7 +32,7 @@ from metnos.turn.events import (
     Wanted,
 )
 
-Turn = Generator[Event, Answer | None, None]
+Turn = Generator[Event, Spoken | None, None]
 _WORKING = "working"  # what stands there while there is nothing better to say
 _MOST_TITLE = 160
 _NARROW = 20  # columns that a step gets at least
@@ -96,7 +97,7 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
                 self._tell_step(event)
                 self._live.start(_WORKING)
 
-    def ask(self, wanted: Wanted, ask: Callable[[Wanted], Answer]) -> Answer:
+    def ask(self, wanted: Wanted, ask: Callable[[Wanted], Spoken]) -> Spoken:
         """Let the owner be asked, with nothing moving on the screen meanwhile."""
         took = self._live.stop()
         self._end_stream()
@@ -190,10 +191,10 @@ class Telling(contextlib.AbstractContextManager["Telling"]):
         self._said = ""
 
 
-def follow(turn: Turn, telling: Telling, ask: Callable[[Wanted], Answer]) -> Answered:
+def follow(turn: Turn, telling: Telling, ask: Callable[[Wanted], Spoken]) -> Answered:
     """Show a turn to its end; returns how it ended. An interrupt cancels it cleanly."""
     ended: Answered | None = None
-    answer: Answer | None = None
+    answer: Spoken | None = None
     try:
         telling.begin()
         while True:

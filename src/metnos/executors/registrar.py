@@ -1,10 +1,10 @@
 """Adopting executors, changing their states, and keeping the index: everything about them that writes.
 
-Rules: nothing is signed that does not follow the contract, that was revoked, or that is one too many; nothing that
-Metnos made itself is signed unless the owner said yes to exactly these files (`Consent`); a change of state signs again
-what had been signed, never what happens to lie in the folder; each is recorded in the audit before and after. The order
-is lock, intent, folder, index, outcome, so that a process killed anywhere leaves the old state or the new one, and the
-more severe of the two until the change is made again.
+Rules: nothing is signed that does not follow the contract, that was revoked, or that is one too many; nothing that is
+not built in is signed unless the owner in person said yes to exactly these files (`Consent`); a change of state signs
+again what had been signed, never what happens to lie in the folder; each is recorded in the audit before and after. The
+order is lock, intent, folder, index, outcome, so that a process killed anywhere leaves the old state or the new one,
+and the more severe of the two until the change is made again.
 """
 
 import ast
@@ -32,10 +32,10 @@ REBUILT = "executor index rebuilt"
 _DAY = timedelta(days=1)
 _NAMED = 3  # executors that could make room for another
 
-Consent = Callable[[str], str]  # of a digest: nothing if the owner said yes to exactly that, else why it may not live
+Consent = Callable[[str, Origin], str]  # of a digest: nothing if the owner said yes to exactly that, else why not
 
 
-def no_consent(_digest: str) -> str:
+def no_consent(_digest: str, _origin: Origin) -> str:
     """Where nobody can be asked, nothing is born."""
     return "nobody was asked about it"
 
@@ -162,8 +162,10 @@ class Registrar:
             signature.clean_reason(reason), self._clock.now(), found.serial + 1,
         )  # fmt: skip
         self._refuse_revoked(signed)
-        if origin is Origin.SYNTHESISED and (refused := self._consent(signed.digest)):
-            raise NotTrusted(f"{name} may not live: {refused}", fix="See what waits for you: metnos inbox list")
+        if origin is not Origin.BUILTIN and (refused := self._consent(signed.digest, origin)):
+            raise NotTrusted(
+                f"{name} may not live: {refused}", fix=f"metnos executor sign {name}, or metnos inbox list"
+            )
         if origin is not Origin.BUILTIN and state in USABLE:
             self._refuse_too_many(signed)
         return signed

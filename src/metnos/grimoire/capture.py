@@ -16,7 +16,7 @@ from metnos.grimoire.episodes import Episodes
 from metnos.grimoire.evidence import Baseline
 from metnos.grimoire.strings import strings
 from metnos.grimoire.trace import Kept, State, Trace
-from metnos.law.principal import Channel
+from metnos.law.principal import OWN_PROGRAMS, Channel
 
 _ANSWER = 400  # characters: enough to say how it ended
 _ARGUMENT = 300  # characters: a longer one is content, which is in the trace
@@ -26,7 +26,7 @@ _BEFORE = 50  # episodes of the same domain that are looked at to say what is us
 _TALK = "talk"  # the domain of what needed no executor
 
 OWNER = "owner"  # whoever sits at the machine, by whatever login
-_AT_HOME = frozenset({Channel.TERMINAL, Channel.WEB})  # where nobody but the owner speaks
+_AT_HOME = frozenset({Channel.TERMINAL, Channel.WEB, *OWN_PROGRAMS})  # where the owner's account speaks, and no other
 
 IsIrreversible = Callable[[str], bool]
 

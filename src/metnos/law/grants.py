@@ -4,9 +4,9 @@ Rules: a grant turns *ask* into *allow* for the needs that it covers, and nothin
 lifts a refusal, or reaches a forbidden path. It ends after a year at most, and can be revoked at any moment. A grant
 for a folder does not reach the hidden names in it; one for a hidden name does, for reading. A grant for a host covers
 fetching from it; sending to it is said extra, because what is sent is gone, and a request that can hold what was read
-counts as sending. Only the owner gives grants. A grant whose beginning lies in the future is not active: then the clock
-was set back. A grant is for an executor as it was: whoever puts another version in its place ends what was granted to
-it by name (`end_of`). Does not guarantee that for ``*``, which is for whatever there is.
+counts as sending. Only the owner in person gives grants. A grant whose beginning lies in the future is not active: then
+the clock was set back. A grant is for an executor as it was: whoever puts another version in its place ends what was
+granted to it by name (`end_of`). Does not guarantee that for ``*``, which is for whatever there is.
 """
 
 import re
@@ -131,7 +131,8 @@ class Grants:
 
     def revoke(self, grant_id: str, by: Principal) -> Grant:
         """End a grant now; an unambiguous beginning of its id is enough."""
-        _refuse_stranger(by)
+        if not by.is_owner:
+            raise Refused(f"{by} may not revoke a grant", fix="Do it at the terminal or on the web page.")
         with self._db.write() as tx:
             found = tx.query(
                 f"SELECT {_COLUMNS} FROM grants WHERE substr(id, 1, ?) = ? AND revoked IS NULL",  # noqa: S608 -- constants
@@ -170,7 +171,7 @@ class Grants:
 
 def _refuse_stranger(by: Principal) -> None:
     if not by.may_answer:
-        raise Refused(f"{by} may neither give nor revoke a grant", fix="Do it at the terminal or on the web page.")
+        raise Refused(f"{by} may not give a grant: a person has to", fix="Do it at a terminal where you can type.")
 
 
 def _checked_target(capability: Capability, target: str) -> str:

@@ -136,7 +136,7 @@ class Halts:
     def lift(self, by: Principal) -> bool:
         """Let things happen again; says whether anything was halted. Only the owner may."""
         if not by.may_answer:
-            raise Refused(f"{by} may not lift a halt", fix="Lift it at the terminal.")
+            raise Refused(f"{by} may not lift a halt: a person has to", fix="Lift it at a terminal where you can type.")
         note = self.file.read()
         if note.for_good:
             raise _forever(note.reason)

@@ -1,8 +1,9 @@
 """The one inbox: every question that waits for the owner, whoever asks it.
 
 Rules: a question is bound to the digest of exactly what it is about, and an answer is worth nothing for anything else.
-Only the owner's channels answer. Whatever needs two yeses gets them by two separate acts, each recorded. No answer in
-time is *no*. An approval is used once: of any number of processes that take it, one gets it. The states go one way::
+Only the owner in person answers, but for acts that `Principal.may_answer_to` names. What a yes would let live needs the
+name of it, typed in full. Whatever needs two yeses gets them by two separate acts, each recorded. No answer in time is
+*no*. An approval is used once: of any number of processes that take it, one gets it. The states go one way::
 
     waiting ── approved ── used
        │           ├────── refused     the owner thought better of it
@@ -35,6 +36,8 @@ from metnos.store.db import Database, Row, Transaction
 from metnos.store.migrations import Migration
 
 ACT, DIRECTION, ACTIVATION = "act", "direction", "activation"  # the last two: to make an executor, to let it live
+ADOPTION, SKILL = "adoption", "skill"  # to sign an executor that the owner brought, to take in a skill
+NAMED = {ACTIVATION: "name", ADOPTION: "name", SKILL: "skill"}  # a plain yes to these is none; where the name stands
 ASKED = "question asked"
 ANSWERS = {"approved": "question approved", "refused": "question refused", "edited": "question edited"}
 EXPIRED, USED = "question expired", "approval used"
@@ -125,6 +128,11 @@ class Item:
     answered_by: str | None
     reason: str
 
+    @property
+    def word(self) -> str:
+        """What has to be typed to say yes; nothing where a plain yes is enough."""
+        return str(self.body.get(NAMED[self.kind], "")) if self.kind in NAMED else ""
+
     def is_open(self, now: datetime) -> bool:
         return self.state in _OPEN and self.asked_at - _CORRECTION <= now < self.expires_at
 
@@ -175,13 +183,15 @@ class Inbox:
 
     # -- answering
 
-    def approve(self, item_id: str, by: Principal, *, seen: int | None = None) -> Item:
+    def approve(self, item_id: str, by: Principal, *, seen: int | None = None, typed: str = "") -> Item:
         """Say yes, once; what needs two yeses waits for another call.
 
         ``seen`` is the number of yeses that the owner was shown. A face that passes it makes sure that one click which
-        arrives twice stays one yes.
+        arrives twice stays one yes. ``typed`` is what the owner typed, for what a plain yes is not enough for.
         """
         with self._answer(item_id, by, (State.WAITING,)) as (tx, item):
+            if item.kind in NAMED and (not item.word or typed != item.word):
+                raise InboxError("its name was not typed, so it stays as it is", fix=f"Type in full: {item.word}")
             if seen is not None and seen != item.yes_count:
                 raise InboxError("somebody answered this meanwhile", fix=f"Look again: metnos inbox show {item.id}")
             number = item.yes_count + 1
@@ -310,8 +320,11 @@ class Inbox:
         self._settle()
         with self._db.write() as tx:
             item = _require(tx, item_id)
-            if not by.may_answer_to(item.asked_by, item.needs_yes):
-                raise InboxError(f"{by} may not answer this", fix="Answer at the terminal or on the web page.")
+            if not by.may_answer_to(item.asked_by, item.needs_yes, act=item.kind == ACT):
+                raise InboxError(
+                    f"{by} may not answer this: a person has to",
+                    fix=f"Answer on the web page, or type at a terminal: metnos inbox approve {item.id}",
+                )
             if item.state not in states or not item.is_open(self._clock.now()):
                 raise InboxError(f"question {item.id} is {item.state} already", fix="Ask for the act again.")
             yield tx, item
@@ -365,6 +378,8 @@ class Inbox:
 
 def _checked(kind: str, body: Mapping[str, Json], digest: str, needs_yes: int) -> str:
     """The body as it is stored, if the question can be put at all."""
+    if kind in NAMED and not body.get(NAMED[kind]):
+        raise InboxError("a question about what is to live needs its name; this is a mistake in Metnos")
     if not _KIND.fullmatch(kind) or not _DIGEST.fullmatch(digest) or needs_yes not in (1, 2):
         raise InboxError("a question needs a kind, a digest, and one yes or two; this is a mistake in Metnos")
     text = canonical_json(body)

@@ -214,7 +214,8 @@ class Pairing:
 
     def revoke(self, part: str, by: Principal) -> Device:
         """End a device now, and with it the codes that it made; the last letters of its id are enough."""
-        _refuse_stranger(by)
+        if not by.is_owner:
+            raise Refused(f"{by} cannot end a device", fix="Do it at the terminal or on the web page.")
         found = [each for each in self.devices() if part and each.id.endswith(part.upper())]
         if len(found) != 1:
             raise UsageError(
@@ -282,7 +283,7 @@ def _refuse_wrong(by: Principal, channel: Channel, level: Autonomy, minutes: flo
 
 def _refuse_stranger(by: Principal) -> None:
     if not by.may_answer:
-        raise Refused(f"{by} cannot let devices in or out", fix="Do it at the terminal or on the web page.")
+        raise Refused(f"{by} cannot let a device in: a person has to", fix="Do it at a terminal where you can type.")
 
 
 def _refuse_higher(by: Principal, device: Device) -> None:

@@ -26,7 +26,7 @@ from metnos.law.inbox import ACT, Inbox, Item, State
 from metnos.law.levels import Use, Verdict
 from metnos.law.need import FORBIDDEN, PATHS, Need, Place, place_of_host
 from metnos.law.permit import Effects, Mint, Permit
-from metnos.law.principal import PROGRAMS, Autonomy, Principal, lower
+from metnos.law.principal import OWN_PROGRAMS, PROGRAMS, Autonomy, Principal, lower
 
 MOST_ASKED = 20  # questions of one program that wait at once: a person reads no more of them in a sitting
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -196,7 +196,7 @@ class Policy:
 
     def _not_too_many(self, asker: Principal) -> None:
         """A program that asks and asks would bury what the owner has to see."""
-        if asker.channel in PROGRAMS:
+        if asker.channel in PROGRAMS | OWN_PROGRAMS:
             mine = sum(each.asked_by == str(asker) for each in self.inbox.waiting())
             if mine >= MOST_ASKED:
                 raise Refused(f"{asker} waits for {mine} answers already", fix="Wait until the owner has answered.")

@@ -27,7 +27,7 @@ from metnos.executors.signature import Origin
 from metnos.executors.state import State as Standing
 from metnos.executors.verdict import Executor
 from metnos.law.grants import Grant, Grants
-from metnos.law.inbox import ACTIVATION, DIRECTION, Inbox, Item
+from metnos.law.inbox import ACTIVATION, ADOPTION, DIRECTION, Inbox, Item
 from metnos.law.inbox import State as Answer
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.synt.draft import Check, Draft, Made
@@ -47,8 +47,11 @@ _UNKNOWN = "how it stood when another took its place is not known any more"
 def consent(inbox: Inbox) -> Consent:
     """Whether the owner agreed to exactly what has a digest; what speaks against it, if not."""
 
-    def why_not(digest: str) -> str:
+    def why_not(digest: str, origin: Origin) -> str:
+        adopted = inbox.used(ADOPTION, digest) if origin is Origin.OWNER else None
         item = inbox.used(ACTIVATION, digest)
+        if adopted is not None:
+            return ""
         if item is None:
             return "you did not say yes to exactly these files"
         way, direction = str(item.body.get("way", "")), str(item.body.get("direction", ""))

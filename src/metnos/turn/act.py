@@ -24,8 +24,8 @@ from metnos.law.inbox import Inbox, Item
 from metnos.law.inbox import State as Question
 from metnos.law.levels import asks_anew
 from metnos.law.need import PATHS
-from metnos.law.principal import Principal
-from metnos.turn.events import Answer, StepDone, StepStarted, Wanted
+from metnos.law.principal import Channel, Principal
+from metnos.turn.events import Answer, Spoken, StepDone, StepStarted, Wanted
 
 _ALWAYS_DAYS = min(365, MAX_DAYS)  # a year: long enough to be no bother, short enough to be thought about again
 _NOT_ALWAYS = frozenset({Capability.SHELL_EXEC})  # a program may do anything with what it is given
@@ -55,7 +55,7 @@ class Ended:
     preview: tuple[str, ...] = ()
 
 
-Acting = Generator[StepStarted | Wanted, Answer | None, Ended]
+Acting = Generator[StepStarted | Wanted, Spoken | None, Ended]
 Target = tuple[Capability, str, bool]  # of an "always": a folder or a host, and whether things are sent there
 
 
@@ -95,7 +95,7 @@ def _short(text: str, most: int = 48) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def _run(door: Door, call: Call, number: int, language: str) -> Generator[Wanted, Answer | None, Ended]:
+def _run(door: Door, call: Call, number: int, language: str) -> Generator[Wanted, Spoken | None, Ended]:
     item: Item | None = None
     while True:
         try:
@@ -119,26 +119,32 @@ def _goes_on(before: Item, now: Item) -> bool:
 
 def ask(
     door: Door, call: Call, number: int, item: Item, language: str = "en"
-) -> Generator[Wanted, Answer | None, Ended | None]:
+) -> Generator[Wanted, Spoken | None, Ended | None]:
     """Ask until there are enough yeses. Returns nothing when the act may be tried, else how the step ended."""
     done = door.runner.so_far(item)
     waits = Ended(State.WAITING, done, item.title, item=item.id)
     part = asked(item) if whole.KEY in item.body else call
-    if not call.principal.may_answer:
+    who = call.principal
+    if not who.may_answer_to(item.asked_by, item.needs_yes, act=True):
+        if (
+            who.channel is Channel.SCRIPT
+        ):  # its face says where the question waits; whatever it answers counts for nothing
+            yield replace(_wanted(door, part, number, item, ()), language=language)
         return waits
     while item.yes_count < item.needs_yes and item.state is Question.WAITING:
-        targets = _targets(door, part, item)  # once: an answer is to what was shown
+        # Once: an answer is to what was shown. A program shows what it asked for, and allows nothing for good.
+        targets = _targets(door, part, item) if who.may_answer else ()
         answer = yield replace(_wanted(door, part, number, item, targets), language=language)
-        if answer is None or answer is Answer.LATER:
-            return waits
         if answer is Answer.NO:
-            door.inbox.refuse(item.id, call.principal, "refused when asked")
+            door.inbox.refuse(item.id, who, "refused when asked")
             left = f"what was done before stays (to take it back: metnos undo {done.action})" if done else ""
             said = f"you said no; {left or 'nothing was done'}"
             return Ended(State.REFUSED, done, said, "not_permitted", item=item.id)
-        item = door.inbox.approve(item.id, call.principal, seen=item.yes_count)
+        if answer not in (Answer.YES, Answer.ALWAYS):
+            return waits
+        item = door.inbox.approve(item.id, who, seen=item.yes_count)
         if answer is Answer.ALWAYS:
-            _grant(door, part, targets, by=call.principal)
+            _grant(door, part, targets, by=who)
     return None
 
 

@@ -18,6 +18,16 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Typed:
+    """What a face sends back for `Wanted` where a plain yes is not enough: the word that was typed."""
+
+    word: str
+
+
+Spoken = Answer | Typed
+
+
+@dataclass(frozen=True, slots=True)
 class Started:
     """The turn has begun."""
 
@@ -75,7 +85,8 @@ class Wanted:
     ``lines`` is the preview: what exactly would change. ``reversal`` says how it can be taken back. ``why`` are the
     policy's steps, each (step, verdict, reason). ``yes`` of ``needs`` yeses were given. ``always`` says what an
     `ALWAYS` would allow from now on, or is empty where that cannot be had. ``language`` is that of the request.
-    ``about`` says what a yes would do; an offer has no ``item``, for it does not wait in the inbox.
+    ``about`` says what a yes would do; an offer has no ``item``, for it does not wait in the inbox. ``word`` is what
+    has to be typed to say yes (`Typed`); where it is empty, a plain yes is enough.
     """
 
     item: str
@@ -91,6 +102,7 @@ class Wanted:
     expires: str
     language: str = "en"
     about: str = ACT
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Making what a turn lacks: offered to the owner, made while they wait, put before them, and used for their request.
 
 Rules: two questions and one signature. A yes to the offer lets it be made and is worth nothing else; what lives is what
-the owner said yes to when they had seen its files, by the same question in the same inbox as everything that is born
-(`metnos.synt.activation`). Only a plain yes is one: no answer to the offer makes nothing, no answer to the files leaves
-their question in the inbox, and the turn waits for it. What cannot be made, or is stopped, is given up with the reason.
-What is made is an executor like any other: each step with it needs its permit.
+the owner named in full when they had seen its files, by the same question in the same inbox as everything that is born
+(`metnos.synt.activation`). No answer to the offer makes nothing; anything but the name, or a no, leaves the question
+about the files in the inbox, and the turn waits for it. What cannot be made, or is stopped, is given up with the
+reason. What is made is an executor like any other: each step with it needs its permit.
 """
 
 from collections.abc import Generator
@@ -22,7 +22,7 @@ from metnos.synt.proposals import Proposal
 from metnos.synt.proposals import State as Stand
 from metnos.turn import extend_rules
 from metnos.turn.answer import words
-from metnos.turn.events import BIRTH, OFFER, Answer, Event, Thinking, Wanted
+from metnos.turn.events import BIRTH, OFFER, Answer, Event, Spoken, Thinking, Typed, Wanted
 from metnos.turn.purse import Purse
 from metnos.turn.scratch import Scratch
 from metnos.turn.thinking import Face, beside
@@ -65,14 +65,14 @@ class Maker(Protocol):
 
     def question(self, proposal: Proposal) -> Item: ...
 
-    def activate(self, item: Item, by: Principal) -> str:
-        """Take the yes of whoever was asked and do what it allows; returns the name of what lives."""
+    def activate(self, item: Item, by: Principal, typed: str) -> str:
+        """Take the name that was typed as a yes and do what it allows; returns the name of what lives."""
         ...
 
     def refuse(self, item: Item, by: Principal) -> None: ...
 
 
-Extending = Generator[Event, Answer | None, str]
+Extending = Generator[Event, Spoken | None, str]
 
 
 def extend(maker: Maker | None, scratch: Scratch, purse: Purse | None) -> Extending:
@@ -98,7 +98,7 @@ def extend(maker: Maker | None, scratch: Scratch, purse: Purse | None) -> Extend
     return (yield from _ask(maker, item, scratch))
 
 
-def _make(maker: Maker, need: Need, scratch: Scratch, purse: Purse) -> Generator[Event, Answer | None, Item | None]:
+def _make(maker: Maker, need: Need, scratch: Scratch, purse: Purse) -> Generator[Event, Spoken | None, Item | None]:
     """Make it and put it before the owner; returns the question, or nothing if it could not be made."""
     proposal = maker.take_up(need)
     scratch.story["proposal"] = proposal.id
@@ -125,19 +125,22 @@ def _ask(maker: Maker, item: Item, scratch: Scratch) -> Extending:
     story, who, said = scratch.story, scratch.request.principal, words(scratch.language)
     name = str(item.body.get("name", ""))
     story |= {"name": name, "item": item.id}
+    typed = ""
     if item.state is Question.WAITING:
         answer = yield _question(item, scratch.language)
-        story["answer"] = str(answer or Answer.LATER)
+        typed = answer.word if isinstance(answer, Typed) else ""
+        said_yes = bool(typed) and typed == item.word
+        story["answer"] = str(Answer.YES if said_yes else Answer.NO if answer is Answer.NO else Answer.LATER)
         if answer is Answer.NO:
             maker.refuse(item, who)
             scratch.notes.append(said["unwanted"].format(name))
             return ""
-        if answer is not Answer.YES:
+        if not said_yes:
             story["level"] = str(who.level)
             scratch.stop(State.WAITING, item.title, item=item.id)
             return ""
     try:
-        lives = maker.activate(item, who)
+        lives = maker.activate(item, who, typed)
     except AuditError:
         raise  # it may live all the same: this is no refusal
     except (LawError, ExecutorError, SandboxError) as error:
@@ -197,6 +200,7 @@ def _question(item: Item, language: str) -> Wanted:
         why=tuple((each, "passed", "") for each in passed),
         expires=to_text(item.expires_at),
         language=language,
+        word=item.word,
     )
 
 

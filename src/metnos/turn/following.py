@@ -17,7 +17,7 @@ from metnos.executors.run import Call
 from metnos.grimoire.trace import State
 from metnos.turn.act import Door, Ended, act, done
 from metnos.turn.answer import words
-from metnos.turn.events import Answer, Event
+from metnos.turn.events import Event, Spoken
 from metnos.turn.named import named_paths
 from metnos.turn.plan.fill import fitted
 from metnos.turn.plan.model_scene import Done, Scene
@@ -29,7 +29,7 @@ from metnos.turn.vouching import is_vouched_for, steps_of
 _REPAIRS = 1
 _ROUNDS = 4  # of reasoning about an open question
 
-Following = Generator[Event, Answer | None, None]
+Following = Generator[Event, Spoken | None, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _is_empty(planned: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
     return any(args[name] == [] and any(refs.named(value)) for name, value in planned.items())
 
 
-def _repair(way: Way, scratch: Scratch, plan: Plan) -> Generator[Event, Answer | None, Plan | None]:
+def _repair(way: Way, scratch: Scratch, plan: Plan) -> Generator[Event, Spoken | None, Plan | None]:
     """Other steps in the place of the one that failed and those behind it; nothing if no model helps."""
     thinker, scene = way.thinker, way.scene
     if thinker is None or scene is None:

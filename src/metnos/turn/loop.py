@@ -31,7 +31,7 @@ from metnos.law.principal import PROGRAMS, Autonomy, Principal, lower
 from metnos.sandbox import process
 from metnos.turn import ending, learn, resuming
 from metnos.turn.act import Door
-from metnos.turn.events import Answer, Answered, Event, Started
+from metnos.turn.events import Answered, Event, Spoken, Started
 from metnos.turn.extend import Maker, extend
 from metnos.turn.following import Way, follow
 from metnos.turn.plan.fill_files import Ground, resolved
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from metnos.turn.shortcut import Shortcuts
 
 Reminded = TypeVar("Reminded")
-Turn = Generator[Event, Answer | None, None]
+Turn = Generator[Event, Spoken | None, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Turns:
 
     def _metered(self, scratch: Scratch, turn: Turn) -> Turn:
         """Count the processor time that the turn itself takes, and not its face."""
-        sent: Answer | None = None
+        sent: Spoken | None = None
         try:
             while True:
                 began = time.thread_time()

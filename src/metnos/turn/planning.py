@@ -18,7 +18,7 @@ from metnos.context import window
 from metnos.core.errors import ModelError, StoreError
 from metnos.fastpath.language import language
 from metnos.grimoire.trace import Kept, State, Trace
-from metnos.turn.events import Answer, Event, Planned
+from metnos.turn.events import Event, Planned, Spoken
 from metnos.turn.plan import coverage
 from metnos.turn.plan.model import EVIDENCE
 from metnos.turn.plan.model_scene import Done, Scene
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 CERTAIN = 0.8  # from here on the router's plan needs no second opinion; bench/router.py measures what that means
 _SHORTLIST = 6
 
-Planning = Generator[Event, Answer | None, Plan]
+Planning = Generator[Event, Spoken | None, Plan]
 
 
 @dataclass(frozen=True, slots=True)

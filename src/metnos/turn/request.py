@@ -39,7 +39,7 @@ def own_conversation(name: str, principal: Principal) -> str:
     mine = f"{principal}:"
     if name.startswith(mine):
         return name
-    if not principal.may_answer:
+    if not principal.is_owner:
         return mine + name
     if is_anothers(name):
         raise UsageError("this conversation is somebody else's", fix="Begin one of your own.")

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from metnos.models.chat import Prompt, Reply
-from metnos.turn.events import Answer, Event, Text, Thinking
+from metnos.turn.events import Event, Spoken, Text, Thinking
 from metnos.turn.plan import model, react
 from metnos.turn.plan.model_scene import Ask, Done, Scene
 from metnos.turn.plan.records import Candidate, Plan
@@ -20,7 +20,7 @@ from metnos.turn.purse import Purse
 
 T = TypeVar("T")
 
-Thought = Generator[Event, Answer | None, Plan]
+Thought = Generator[Event, Spoken | None, Plan]
 
 
 class _Cancelled(Exception):
@@ -44,7 +44,7 @@ class Face:
             raise _Cancelled
 
 
-def beside(work: Callable[[Face], T]) -> Generator[Event, Answer | None, T]:
+def beside(work: Callable[[Face], T]) -> Generator[Event, Spoken | None, T]:
     """Do something that takes long in a thread of its own, and yield what it tells meanwhile; returns what it gave."""
     face = Face()
     results: list[T] = []
@@ -92,7 +92,7 @@ class Thinker:
     def reason(self, text: str, done: Sequence[Done], candidates: Sequence[Candidate], scene: Scene) -> Thought:
         return self._think(lambda ask: react.reason(text, done, candidates, scene, ask))
 
-    def _think(self, work: Callable[[Ask], T]) -> Generator[Event, Answer | None, T]:
+    def _think(self, work: Callable[[Ask], T]) -> Generator[Event, Spoken | None, T]:
         return beside(lambda face: work(lambda purpose, prompt: self._ask(purpose, prompt, face)))
 
     def _ask(self, purpose: str, prompt: Prompt, face: "Face") -> Reply:

@@ -13,6 +13,7 @@ _YES = {
     "act": "Yes, do it",
     "direction": "Yes, learn it",
     "activation": "Let it live",
+    "adoption": "Sign it",
     "memory": "Yes, remember it",
     "archival": "Yes, let it go",
     "dormancy": "Yes, put it away",
@@ -35,6 +36,7 @@ class Question:
     groups: tuple[tuple[Mapping[str, Any], ...], ...]
     field: str = ""
     text: str = ""
+    word: str = ""  # what has to be typed to say yes
 
 
 def question(item: Mapping[str, Any]) -> Question:
@@ -50,6 +52,7 @@ def question(item: Mapping[str, Any]) -> Question:
         groups=_groups(item.get("parts") or ()),
         field=name,
         text=_text(name, item.get("body") or {}),
+        word=str(item.get("word") or ""),
     )
 
 

@@ -193,7 +193,7 @@ def test_guessing_links_is_slowed_down(equipped: Any, clock: MovableClock) -> No
 
 def test_a_program_cannot_use_the_pages_and_a_page_no_programs_way(page: Client) -> None:
     program = page.program("full")
-    assert program.http.get("/", headers=program.headers).status_code == 401
+    assert program.http.get("/", headers=program.headers).status_code == 403
     as_program = {"authorization": f"Bearer {page.http.cookies[guard_rules.COOKIE]}"}
     stranger = TestClient(page.served.guard, base_url=HERE)
     assert stranger.get("/api/runs", headers=as_program).status_code == 401

@@ -20,6 +20,10 @@ from tables import try_each
 
 def mine(client: Client) -> str:
     """The id of the device that asks."""
+    if client.program_secret:
+        found = client.app.pairing.by_secret(client.program_secret, Channel.API)
+        assert found is not None
+        return found.id
     return str(next(each["id"] for each in client.get("/api/devices")["devices"] if each["this"]))
 
 
@@ -205,7 +209,7 @@ def test_no_limit_is_so_high_that_it_is_none(page: Client, name: str) -> None:
 def test_a_secret_in_an_address_is_shown_to_nobody(page: Client) -> None:
     page.app.set_setting("models.fast.url", "http://127.0.0.1:1/v1?key=SECRET")
     page.app.set_setting("otel.endpoint", "http://127.0.0.1:2/otlp?key=SECRET")
-    for other in (page, page.program("read_only")):
+    for other in (page, page.device("read_only")):
         answer = other.http.get("/api/settings", headers=other.headers)
         assert "SECRET" not in answer.text
         shown = {each["name"]: each["value"] for each in answer.json()["settings"]}

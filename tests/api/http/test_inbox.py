@@ -128,7 +128,10 @@ class TestANewExecutor:
             assert title in titles
         assert (whole["editable"], whole["kind_words"]) == ("code", "a new executor")
         assert page.refused("GET", "/api/executors/format_text")[0] == 404
-        said = page.post(f"/api/inbox/{item}/approve", seen=0)
+        assert whole["word"] == "format_text"
+        for typed in ("", "yes", "format"):
+            assert page.refused("POST", f"/api/inbox/{item}/approve", {"seen": 0, "typed": typed})[0] == 409
+        said = page.post(f"/api/inbox/{item}/approve", seen=0, typed="format_text")
         assert (said["said"], said["run"]) == ("format_text 1.0.0 is signed and active.", None)
         assert page.get("/api/executors/format_text")["state"] == "active"
 

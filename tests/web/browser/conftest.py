@@ -17,8 +17,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from cli.warm import metnos
 from copying import copy_folder
+from metnos.app import App
 from metnos.cli import main
 from metnos.core.workspace import Workspace
+from metnos.law.principal import Autonomy, Channel, at_terminal
 from suite import Repeat
 from support import tool
 from web.browser import looks
@@ -44,8 +46,13 @@ class House:
         return done.out
 
     def link(self) -> str:
-        """A new one-time link."""
-        return str(json.loads(self.metnos("open", "--json", "--no-browser"))["link"])
+        """A new one-time link, as a person at the terminal gets it."""
+        opened = App.open(Workspace(self.home / "ws"))
+        try:
+            code = opened.pairing.offer(Channel.WEB, Autonomy.FULL, 10, at_terminal())
+        finally:
+            opened.close()
+        return f"{self.address}/enter?key={code}"
 
 
 @pytest.fixture(scope="session")

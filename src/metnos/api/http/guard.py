@@ -83,7 +83,7 @@ class Guard:
     async def _known(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, list[str]]) -> None:
         method, path = str(scope["method"]), str(scope["path"])
         secret, program = rules.cookie(headers), rules.bearer(headers)
-        device = self._device(secret, program, path)
+        device = self._device(secret, program)
         no = self._too_often(scope, method, device) or self._why_not(method, path, headers, secret, device)
         if no is not None and no.status == 401 and "text/html" in headers.get("accept", [""])[0]:
             scope["path"], scope["raw_path"] = _LOCKED, _LOCKED.encode()
@@ -94,18 +94,18 @@ class Guard:
             if self._pairing().is_stale(device):
                 await asyncio.to_thread(self._pairing().touch, device)
             scope[WHO], scope[TOKEN] = device.principal, rules.token_of(secret) if secret else ""
-        still_in = partial(self._is_in, secret, program, path)
+        still_in = partial(self._is_in, secret, program)
         no = await Exchange(receive, send, self._streams, device, still_in).run(self._app, scope)
         if no is not None:
             await _say(send, no, close=no.closes)
 
-    def _is_in(self, secret: str, program: str, path: str) -> bool:
-        return self._device(secret, program, path) is not None
+    def _is_in(self, secret: str, program: str) -> bool:
+        return self._device(secret, program) is not None
 
-    def _device(self, secret: str, program: str, path: str) -> Device | None:
-        """Who it is. A program's secret opens what programs use, and no page; beside one a cookie does not count."""
+    def _device(self, secret: str, program: str) -> Device | None:
+        """Who it is. Beside a program's secret a cookie does not count."""
         if program:
-            return self._pairing().by_secret(program, Channel.API) if rules.is_for_programs(path) else None
+            return self._pairing().by_secret(program, Channel.API)
         return self._pairing().by_secret(secret, Channel.WEB) if secret else None
 
     def _too_often(self, scope: Scope, method: str, device: Device | None) -> No | None:
@@ -118,6 +118,8 @@ class Guard:
     ) -> No | None:
         if device is None and not rules.is_open(path) and path != "/api/pair":
             return No(401, "nobody is signed in here", "Open the link that `metnos open` prints.")
+        if device is not None and device.channel is not Channel.WEB and not rules.is_for_programs(method, path):
+            return No(403, "programs may not use this", "docs/web.md lists what they may.")
         if device is not None and device.channel is Channel.WEB:
             no = rules.refused_from_page(self._place(), method, headers, rules.token_of(secret))
             if no is not None:

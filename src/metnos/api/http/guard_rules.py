@@ -2,7 +2,8 @@
 
 Rules: a request names one of our own hosts, else a page of somebody else's has had its name pointed at us; whatever
 changes something comes from a page of ours, by the browser's own word, and brings what only a page of ours knows;
-programs bring a secret that no browser sends by itself.
+programs bring a secret that no browser sends by itself, and reach what is listed for them (`FOR_PROGRAMS`) and nothing
+else: a new address is closed to them.
 """
 
 import hmac
@@ -21,7 +22,23 @@ LONGEST_URL = 8192
 SAFE = frozenset({"GET", "HEAD"})
 METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
 OPEN = ("/static/", "/enter", "/pair", "/favicon.ico", "/locked")  # need nobody to be signed in
-PROGRAMS = ("/api/", "/v1/", "/mcp")  # where a program may come in with its secret
+FOR_PROGRAMS = {  # docs/web.md has the same list; a * stands for one part of an address
+    "/api/status": ("GET",),
+    "/api/events": ("GET",),
+    "/api/openapi.json": ("GET",),
+    "/api/turns": ("GET", "POST"),
+    "/api/turns/*": ("GET",),
+    "/api/runs": ("GET",),
+    "/api/runs/*/events": ("GET",),
+    "/api/runs/*/cancel": ("POST",),
+    "/api/inbox": ("GET",),
+    "/api/inbox/*": ("GET",),
+    "/v1/models": ("GET",),
+    "/v1/models/*": ("GET",),
+    "/v1/chat/completions": ("POST",),
+    "/mcp": ("GET", "POST", "DELETE"),
+}
+_PROGRAM_ROUTES = {tuple(path.split("/")): methods for path, methods in FOR_PROGRAMS.items()}
 Headers = Mapping[str, Sequence[str]]  # names in lower case; each value as it came
 _SECRET = re.compile(r"[A-Za-z0-9_-]{40,64}")
 
@@ -145,8 +162,16 @@ def is_open(path: str) -> bool:
     return any(path.startswith(each) if each.endswith("/") else path == each for each in OPEN)
 
 
-def is_for_programs(path: str) -> bool:
-    return any(path.startswith(each) if each.endswith("/") else path in (each, f"{each}/") for each in PROGRAMS)
+def is_for_programs(method: str, path: str) -> bool:
+    """Whether a program may ask that with its secret: only what is listed."""
+    parts = tuple(path.removesuffix("/").split("/"))
+    wanted = "GET" if method == "HEAD" else method
+    return any(
+        len(route) == len(parts)
+        and wanted in methods
+        and all(each == part or (each == "*" and part) for each, part in zip(route, parts, strict=True))
+        for route, methods in _PROGRAM_ROUTES.items()
+    )
 
 
 def cookie(headers: Headers) -> str:

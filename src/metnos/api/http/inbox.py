@@ -72,6 +72,7 @@ class WholeQuestion(Question):
     body: Told
     parts: list[Part]
     yeses: list[Given1]
+    word: Said = Field(description="What has to be typed to say yes; empty where a plain yes is enough.")
     editable: str = Field(description="What of it can be changed: args, text, code, or nothing.")
 
 
@@ -79,6 +80,7 @@ class Yes(Body):
     """A yes."""
 
     seen: int = Field(ge=0, le=2, description="How many yeses there were when it was shown.")
+    typed: Short = Field("", description="What was typed, for what has to be named (`word` of the question).")
 
 
 class No(Body):
@@ -137,6 +139,7 @@ def shown(house: House, who: Who, id: Id) -> WholeQuestion:  # noqa: A002 -- the
             for each in questions.parts(item, rules, reversal)
         ],
         yeses=[Given1(number=each.number, by=each.by, at=to_text(each.ts)) for each in house.inbox.yeses(item.id)],
+        word=item.word,
         editable=answering.editable(item),
     )
 
@@ -146,7 +149,7 @@ def approve(house: House, desk: TheDesk, by: Owner, id: Id, yes: Yes) -> Answere
     """What was approved is done at once; what cannot be taken back needs a second yes."""
     found = _item(house, id)
     with desk.runs.reserved(by, found.title) as run:  # a yes that nothing could follow would stay in force unseen
-        return _approved(house, desk, by, house.inbox.approve(found.id, by, seen=yes.seen), run)
+        return _approved(house, desk, by, house.inbox.approve(found.id, by, seen=yes.seen, typed=yes.typed), run)
 
 
 def _approved(house: App, desk: Desk, by: Principal, item: Item, run: Run) -> Answered:

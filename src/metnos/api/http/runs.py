@@ -23,7 +23,7 @@ from metnos.api.wire import Message
 from metnos.core.errors import DaemonError, MetnosError, TurnError
 from metnos.core.ids import UlidMaker
 from metnos.law.principal import Principal
-from metnos.turn.events import Answer, Answered, Event, Started, Wanted
+from metnos.turn.events import Answer, Answered, Event, Spoken, Started, Wanted
 
 KEPT_S = 600.0  # after its end
 MOST = 64  # runs that are kept
@@ -33,7 +33,7 @@ _ENTRIES = 200  # of a step's reply
 _BEAT_S = 15.0  # a listener hears something at least that often, so that what stands between does not hang up
 MOST_EVENTS = 20_000
 
-Turn = Generator[Event, Answer | None, None]
+Turn = Generator[Event, Spoken | None, None]
 Make = Callable[[Household], Turn]
 
 
@@ -50,7 +50,7 @@ class Run:
     question: int = 0  # the one that waits, or 0
     began: bool = False
     cancelled: threading.Event = field(default_factory=threading.Event)
-    answers: "queue.Queue[tuple[int, Answer]]" = field(default_factory=queue.Queue)
+    answers: "queue.Queue[tuple[int, Spoken]]" = field(default_factory=queue.Queue)
     _listeners: "set[tuple[asyncio.AbstractEventLoop, asyncio.Event]]" = field(default_factory=set)
 
     def tell(self, message: Message) -> None:
@@ -152,7 +152,7 @@ class Runs:
         with self._lock:
             return [each for each in self._runs.values() if each.ended is None and each.who == who]
 
-    def answer(self, run: Run, question: int, answer: Answer) -> None:
+    def answer(self, run: Run, question: int, answer: Spoken) -> None:
         """Answer the question that waits; an answer to another one is refused."""
         if run.question != question or run.ended is not None:
             raise TurnError("this question does not wait any more", fix="Look into the inbox.")
@@ -205,7 +205,7 @@ class Runs:
         return True
 
     def _play(self, run: Run, turn: Turn, prompt_s: float) -> None:
-        answer: Answer | None = None
+        answer: Spoken | None = None
         asked = 0
         with contextlib.closing(turn):
             while True:
@@ -230,7 +230,7 @@ class Runs:
                     with self._counter.slots.lent(lambda: run.cancelled.is_set() or self._counter.stopping.rung):
                         answer = self._answered(run, asked, prompt_s)
 
-    def _answered(self, run: Run, asked: int, prompt_s: float) -> Answer:
+    def _answered(self, run: Run, asked: int, prompt_s: float) -> Spoken:
         deadline = time.monotonic() + prompt_s
         try:
             while (left := deadline - time.monotonic()) > 0:

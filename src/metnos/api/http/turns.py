@@ -9,11 +9,12 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from metnos.api.http.inside import PROBLEMS, Body, Id, Missing, Nothing, Owner, TheDesk, Who
+from metnos.api.http.plain import Short
 from metnos.api.http.runs import Run
 from metnos.core.errors import TurnError
 from metnos.core.settings import home_folder
 from metnos.law.principal import Principal
-from metnos.turn.events import Answer
+from metnos.turn.events import Answer, Typed
 from metnos.turn.request import LONGEST
 
 router = APIRouter(prefix="/api", tags=["turns"], responses=PROBLEMS)
@@ -48,6 +49,7 @@ class Said(Body):
 
     question: int = Field(ge=1, le=10_000)
     answer: Literal["yes", "no", "always", "later"]
+    typed: Short = Field("", description="What was typed, for a yes to what has to be named (`word` of the question).")
 
 
 class Fine(BaseModel):
@@ -85,7 +87,9 @@ async def events(
 
 @router.post("/runs/{id}/answer", summary="Answer the question that waits")
 def answer(desk: TheDesk, who: Owner, id: Id, said: Said) -> Fine:  # noqa: A002
-    desk.runs.answer(_found(desk.runs.find, id, who), said.question, Answer(said.answer))
+    given = Answer(said.answer)
+    answered = Typed(said.typed) if said.typed and given is Answer.YES else given
+    desk.runs.answer(_found(desk.runs.find, id, who), said.question, answered)
     return Fine()
 
 

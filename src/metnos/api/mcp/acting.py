@@ -14,7 +14,7 @@ from metnos.core.errors import InboxError, MetnosError, Waiting
 from metnos.executors.call import Call
 from metnos.executors.outcome import Outcome
 from metnos.grimoire.trace import State
-from metnos.law.inbox import Item
+from metnos.law.inbox import ACT, Item
 from metnos.turn.events import Answer, Answered, Event, Planned, StepDone, StepStarted, Thinking, Wanted
 from metnos.turn.loop import Turn
 
@@ -68,7 +68,7 @@ def waits(visit: Visit, item: Item, data: Mapping[str, Any] | None = None, said:
     if item.needs_yes > 1:
         where = f"It cannot be taken back and waits for two yeses of the owner: metnos inbox show {item.id}"
     told = {**(data or {}), "state": State.WAITING, "item": item.id, "title": item.title}
-    may = visit.who.may_answer_to(item.asked_by, item.needs_yes)
+    may = visit.who.may_answer_to(item.asked_by, item.needs_yes, act=item.kind == ACT)
     question = Question({"item": item.id}, shown(item)) if may else None
     return Reply(f"{said}\n{where}" if said and item.id not in said else said or where, told, question)
 

@@ -16,9 +16,9 @@ from metnos.api.telegram.questions import Question, Questions
 from metnos.api.telegram.rules import NUMBERS, Numbers
 from metnos.api.telegram.showing import ALL, ANSWERS, WHY, Rows
 from metnos.api.telegram.words import words
-from metnos.turn.events import OFFER, Answer, Answered, Event, Wanted
+from metnos.turn.events import OFFER, Answer, Answered, Event, Spoken, Wanted
 
-Turn = Generator[Event, Answer | None, None]
+Turn = Generator[Event, Spoken | None, None]
 Asking = Callable[[], contextlib.AbstractContextManager[None]]
 
 
@@ -42,7 +42,7 @@ def follow(
 ) -> Answered:
     """Follow a turn to its end. Raises `Stopped` when it was cancelled. ``asking`` is around each question."""
     steps = Steps(desk, errand)
-    answer: Answer | None = None
+    answer: Spoken | None = None
     ended: Answered | None = None
     try:
         while True:
@@ -108,6 +108,9 @@ class Steps:
 def ask(desk: Desk, errand: Errand, wanted: Wanted, seconds: float) -> Answer:
     """Show what would happen and take the answer; none in time is `LATER`."""
     said, text = words(wanted.language), showing.question(wanted)
+    if wanted.word:  # its name has to be typed where all of it can be read
+        desk.post.send(errand.chat, f"{text}\n\n{said.elsewhere}")
+        return Answer.LATER
 
     def more(code: str) -> str:
         """What a button that is no answer shows."""

@@ -24,6 +24,7 @@ class Words:
     said: dict[str, str]  # what is left of a question when it was answered
     nobody: str
     nobody_to_offer: str
+    elsewhere: str  # of what has to be named in full
 
 
 ENGLISH = Words(
@@ -44,6 +45,7 @@ ENGLISH = Words(
     said={"yes": "Yes.", "no": "No.", "always": "Yes, always.", "sure": "Yes, for good."},
     nobody="No answer: nothing is done, and the question waits in the inbox (/inbox).",
     nobody_to_offer="No answer: nothing is made.",
+    elsewhere="It waits in the inbox. Read it and type its name on the page, or at a terminal: metnos inbox list",
 )
 ITALIAN = Words(
     yes="Sì",
@@ -63,6 +65,7 @@ ITALIAN = Words(
     said={"yes": "Sì.", "no": "No.", "always": "Sì, sempre.", "sure": "Sì, definitivamente."},
     nobody="Nessuna risposta: non è stato fatto niente, e la domanda aspetta nella posta (/inbox).",
     nobody_to_offer="Nessuna risposta: non faccio niente.",
+    elsewhere="Aspetta nella posta. Leggi e scrivi il suo nome nella pagina, o al terminale: metnos inbox list",
 )
 
 HELP = """Write what you want done, in your own words. I ask before anything serious, with buttons.

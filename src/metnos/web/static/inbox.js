@@ -1,10 +1,15 @@
 // The inbox, which is shown anew when something came or went; and one question of it: forms that open, the tick before a
-// second yes, and where to go after an answer.
+// second yes, the name that has to be typed for what would live, and where to go after an answer.
 
 import { sayNext } from "./metnos.js";
 
 const approve = document.getElementById("approve"), seen = document.getElementById("seen");
 seen?.addEventListener("change", () => { approve.disabled = !seen.checked; });
+
+const typed = document.getElementById("typed"), sayYes = document.getElementById("say-yes");
+const match = () => { sayYes.disabled = typed.value.trim() !== typed.dataset.word; };
+typed?.addEventListener("input", match);
+if (typed) match(); // a browser may have kept what was typed
 
 for (const button of document.querySelectorAll("[data-open]")) {
   button.addEventListener("click", () => {
