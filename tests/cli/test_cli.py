@@ -57,7 +57,7 @@ def test_everything_that_lists_speaks_json() -> None:
     assert without == {
         "config set", "config path", "completion", "executor new", "executor test", "executor sign", "executor rebuild",
         "executor enable", "executor disable", "executor archive", "executor quarantine", "executor revoke",
-        "audit accept", "executor panic", "synt rollback",
+        "audit accept", "executor panic", "mcp confirm", "synt rollback",
         "inbox approve", "inbox refuse", "inbox edit", "policy grant", "policy revoke",
         "memory add", "memory pin", "memory propose", "memory export", "memory import", "memory move", "memory reembed",
         "turns forget", "feedback", "mnestome export", "model use", "model get", "model key", "model test",
