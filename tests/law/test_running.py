@@ -40,7 +40,7 @@ def _add_many(listed: RunningList, number: int) -> None:
 def test_its_room_is_allocated_beforehand_and_used_again(listed: RunningList, tmp_path: Path) -> None:
     listed.create()
     size = (tmp_path / "running").stat().st_size
-    for number in range(1000):  # processes that are gone, and that nobody took off
+    for number in range(300):  # processes that are gone, and that nobody took off
         listed.add(10_000_000 + number, "1")
     assert (tmp_path / "running").stat().st_size == size
     assert listed.all()

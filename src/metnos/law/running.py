@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from metnos.core import files
@@ -84,10 +85,11 @@ def _slots(raw: bytes) -> Iterator[Running | None]:
 
 def _place(slots: list[Running | None], pid: int) -> int:
     """The slot for a process: its own, else a free one, else that of a process that is gone, else a new one."""
-    own = [number for number, entry in enumerate(slots) if entry is not None and entry.pid == pid]
-    free = own or [number for number, entry in enumerate(slots) if entry is None]
-    free = free or [number for number, entry in enumerate(slots) if entry is not None and not _is_there(entry.pid)]
-    return free[0] if free else len(slots)
+    taken = [(number, entry.pid) for number, entry in enumerate(slots) if entry is not None]
+    own = (number for number, listed in taken if listed == pid)
+    free = (number for number, entry in enumerate(slots) if entry is None)
+    gone = (number for number, listed in taken if not _is_there(listed))
+    return next(chain(own, free, gone), len(slots))
 
 
 def _is_there(pid: int) -> bool:
