@@ -92,4 +92,4 @@ def test_all_of_metnos_takes_a_moment() -> None:
         code = measure(PACKAGE)
         took.append(time.process_time() - begun)
     assert {"law/own_code.py", "executors/builtin/digests.json", "web/templates/base.html"} <= set(code.files)
-    assert min(took) < 0.05  # 15 ms on an idle machine
+    assert min(took) < 0.2  # a bound: about 10 ms on an idle machine
