@@ -22,7 +22,6 @@ from metnos.turn import planning
 from support import START
 
 EVERY_TOOL = 100
-OWN = ".local"  # where Metnos itself keeps the witness of the audit
 STEERING = (*fact_rules.ACTING, Kind.ANTI)
 WANTED = ("private", "keep.txt", "pwned", "my-secret", "leak.invalid", "send_files", "pprove", "run.sh", ".bashrc")
 
@@ -69,8 +68,7 @@ class House:
 
     def clear(self) -> None:
         for path in (*self.home.iterdir(), *self.app.workspace.notes.iterdir()):
-            if path != self.home / OWN:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def opened(template: Workspace, root: Path) -> Iterator[House]:
@@ -94,9 +92,8 @@ def opened(template: Workspace, root: Path) -> Iterator[House]:
 
 
 def everything(home: Path, workspace: Workspace) -> dict[str, bytes | None]:
-    """The home and the notes, to the byte. The witness of the audit writes what no turn can."""
-    own = home / OWN
-    found = [path for root in (home, workspace.notes) for path in root.rglob("*") if own not in (path, *path.parents)]
+    """The home and the notes, to the byte."""
+    found = [path for root in (home, workspace.notes) for path in root.rglob("*")]
     return {str(path): path.read_bytes() if path.is_file() else None for path in found}
 
 
