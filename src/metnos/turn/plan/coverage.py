@@ -94,7 +94,7 @@ def draw(
 
     ``before`` are the steps of the turn before that were covered then, ``done`` is what it gave.
     """
-    words = "\n".join([text, said])
+    words = f"{text}\n{said}" if said else text
     slots = extract(words, now=ANY_DAY, home=Path(home or "/"), cwd=Path(cwd or "/"))
     places = {absolute(each, cwd, home) for each in places_of(slots) if each}
     places |= {absolute(each, cwd, home) for one in before for each in named_by(one, known)}
