@@ -225,3 +225,10 @@ def test_after_any_changes_it_knows_what_is_in_sight(
                 source.unlink()
         bare = [path for path in forbidden_below(box, Access.READ, 100) if covered.get(path) != path.stat().st_ino]
         assert is_exposed(exposure) or not bare
+
+
+def test_a_folder_that_is_named_twice_leaves_nothing_open(box: Path) -> None:
+    before = set(Path("/proc/self/fd").iterdir())
+    with looked_at(box, box, box / "sub", box):
+        assert len(set(Path("/proc/self/fd").iterdir()) - before) >= 2
+    assert set(Path("/proc/self/fd").iterdir()) <= before

@@ -45,7 +45,7 @@ class Exposure:
         """What has to be covered in folders that will be shown, each of them once, before that."""
         self._private_below = private_below
         for folder in folders:
-            if folder.is_dir():
+            if folder.is_dir() and str(folder) not in self._roots:  # a call may name one twice
                 self._roots[str(folder)] = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
             for path in private_below(folder, self._enter):
                 self._covered[str(path)] = _mark_entry(path)
