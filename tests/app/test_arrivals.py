@@ -11,9 +11,9 @@ from metnos.core.canon import sha256_hex
 from metnos.core.errors import NotTrusted
 from metnos.core.workspace import Workspace
 from metnos.executors import folder, index
-from metnos.executors.signature import Origin
 from metnos.executors.state import State
 from metnos.law.arrival import Arrival
+from signing import adopt
 from support import agreed
 
 NAME = "sample_lines"
@@ -27,7 +27,7 @@ def quiet(_name: str, _size: int) -> None:
 @pytest.fixture
 def own(equipped: App) -> App:
     """A workspace with an executor of the owner's own."""
-    equipped.catalog.adopt(NAME, sample_files(NAME), "a test", Origin.OWNER)
+    adopt(equipped, NAME, sample_files(NAME))
     return equipped
 
 
