@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from metnos.api import service
 from metnos.cli import FAILED, FINE, WRONG_USAGE, main
 from metnos.core.workspace import Workspace
 
@@ -74,6 +75,19 @@ def test_installing_writes_the_unit_and_starts_it(
     assert f"ExecStart={sys.executable} -P -m metnos --workspace {workspace.root} serve\n" in text
     assert str(unit) in capsys.readouterr().out
     assert systemd.did == ["daemon-reload", f"enable {unit.name}", f"start {unit.name}"]
+
+
+@pytest.mark.usefixtures("systemd")
+@pytest.mark.parametrize("mode", [0o755, 0o4755])
+def test_a_usual_bubblewrap_that_is_setuid_keeps_its_privilege(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    program = tmp_path / "bwrap"
+    program.touch()
+    program.chmod(mode)
+    monkeypatch.setattr(service, "find_bwrap", lambda _named: program)
+    assert run(workspace, "install") == FINE
+    assert ("NoNewPrivileges" in unit_of(tmp_path).read_text()) == (mode == 0o755)
 
 
 def test_installing_again_starts_it_anew(workspace: Workspace, systemd: Systemd, tmp_path: Path) -> None:

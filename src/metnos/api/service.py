@@ -15,9 +15,10 @@ from pathlib import Path
 from metnos.api import service_rules as rules
 from metnos.api.client import connect
 from metnos.core import files
-from metnos.core.errors import DaemonError, UsageError
+from metnos.core.errors import DaemonError, SandboxError, UsageError
 from metnos.core.settings import config_home, data_home, load, variable
 from metnos.core.workspace import Workspace
+from metnos.sandbox.profile import find_bwrap
 
 _SYSTEMCTL = "systemctl"
 _PATIENCE_S = 90.0  # of one call: stopping takes its time
@@ -171,5 +172,8 @@ def _environment() -> dict[str, str]:
 
 
 def _is_setuid(workspace: Workspace) -> bool:
-    program = shutil.which(load(workspace.settings).settings.sandbox.bwrap)
-    return program is not None and bool(Path(program).stat().st_mode & stat.S_ISUID)
+    try:
+        program = find_bwrap(load(workspace.settings).settings.sandbox.bwrap)
+    except SandboxError:
+        return False  # then nothing can be run, and the doctor says why
+    return bool(program.stat().st_mode & stat.S_ISUID)
