@@ -12,7 +12,8 @@ from pathlib import Path
 import support
 from cli.terminal import on_a_terminal
 from cli.warm import metnos
-from metnos.app import read_backup
+from metnos.app import App, read_backup
+from metnos.core.workspace import Workspace
 from support import PROGRAM, Ran, Say
 
 HOME_WORKSPACE = Path(".local/share/metnos")
@@ -252,8 +253,9 @@ class TestBackupAndRestore:
         assert (done.code, "The agent's key: from the backup" in done.out) == (0, True)
 
     def test_another_agents_backup_shows_what_it_brings(self, root: Path, tmp_path: Path, say: Say) -> None:
+        opened = App.open(Workspace(root))
         for name, value in (("policy.autonomy", "full"), ("models.main.url", "http://127.0.0.1:9/v1")):
-            assert say("config", "set", name, value).code == 0
+            opened.set_setting(name, value)
         servers = {"notes": {"command": ["/tmp/evil", "a b"], "url": "", "env": {}, "key": ""}}
         (root / "mcp.json").write_text(json.dumps({"servers": servers}))
         (root / "SOUL.md").write_text((root / "SOUL.md").read_text() + "\nAnd \x1b[2Jbe kind.\n")

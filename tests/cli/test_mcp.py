@@ -7,6 +7,7 @@ import pytest
 
 from cli.terminal import on_a_terminal
 from executors.mcp import strange
+from metnos.cli import person
 from support import Say
 
 pytestmark = pytest.mark.usefixtures("typist")
@@ -88,7 +89,9 @@ def test_what_was_changed_in_the_list_is_confirmed_by_typing_its_name(notes: str
     assert json.loads(say("mcp", "list", "--json").out)[0]["confirmed"] == "no"
     assert "metnos mcp confirm notes" in say("mcp", "show", "notes").err
     assert json.loads(say("mcp", "show", "notes", "--json").out)["confirmed"] is False
-    assert say("mcp", "confirm", "notes").code == 1, "a script is no person"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(person, "is_at_terminal", lambda: False)
+        assert say("mcp", "confirm", "notes").code == 1, "a script is no person"
     assert on_a_terminal("mcp", "confirm", "notes", typed=[("Type ", "yes")]).code == 1
     assert say("mcp", "tools", "notes").code == 1
     assert on_a_terminal("mcp", "confirm", "notes", typed=[("Type ", "notes")]).code == 0

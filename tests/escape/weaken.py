@@ -114,8 +114,8 @@ def trusting(name: str, answer: Callable[..., Any]) -> Weaken:
     return lambda patch, _: patch.setattr(broker.Broker, name, answer)
 
 
-any_target = trusting("_target", lambda _, message, name, **__: broker._path(message, name)[1])
-any_source = trusting("_source", lambda _, message, name, **__: broker._path(message, name)[1])
+any_target = trusting("_target", lambda _, message, name, **__: broker._path(message, name)[-1])
+any_source = trusting("_source", lambda _, message, name, **__: broker._path(message, name)[-1])
 any_pattern = trusting("_declare", lambda *_, **__: None)
 
 
@@ -140,7 +140,11 @@ def any_descriptor(patch: pytest.MonkeyPatch, _: Scene) -> None:
 
 
 def nothing_forbidden(patch: pytest.MonkeyPatch, _: Scene) -> None:
+    """Both looks at a name: by the broker and by the hands."""
     patch.setattr(effect_rules.Hand, "_ask", lambda *_: None)
+    patch.setattr(broker, "refuse_ways", lambda *_: None)
+    patch.setattr(broker.Broker, "_refuse_hidden", lambda *_: None)
+    patch.setattr(broker.Broker, "_refuse_running", lambda *_: None)
 
 
 def no_second_look(patch: pytest.MonkeyPatch, _: Scene) -> None:
@@ -158,10 +162,10 @@ def unpickles(patch: pytest.MonkeyPatch, _: Scene) -> None:
 
     class Reader:
         @staticmethod
-        def loads(body: bytes, **_: Any) -> Any:
+        def decode(body: bytes, _: int) -> Any:
             return json.loads(body) if body[:1] == b"{" else pickle.loads(body)
 
-    patch.setattr(channel, "json", Reader)
+    patch.setattr(channel, "message_json", Reader)
 
 
 def lets_live(patch: pytest.MonkeyPatch, _: Scene) -> None:

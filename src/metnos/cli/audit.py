@@ -9,9 +9,9 @@ from dataclasses import asdict
 import click
 
 from metnos import app
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import look_after
-from metnos.cli.output import counted, inert, json_option, note, print_json, print_table, require_word
+from metnos.cli.output import counted, inert, json_option, note, print_json, print_table
 from metnos.core.errors import MetnosError
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log
@@ -114,8 +114,8 @@ def accept(choice: Choice) -> None:
             "What was recorded in missing lines is lost, halts and revocations among it. Look at the newest ones"
         )
         click.echo("(metnos audit tail), at grants (metnos policy grants) and at devices (metnos device list) first.")
-        require_word("accept", "take the audit as it is, and let things act again")
-        log.accept("terminal")
+        by = person.confirm("accept the audit", "Things act again if you take it as it is.", "accept")
+        log.accept(by.channel)
         click.echo("Accepted. The audit says so.")
 
 

@@ -1,6 +1,5 @@
 """``metnos doctor``: is everything well?"""
 
-import sys
 from dataclasses import asdict
 
 import click
@@ -59,12 +58,11 @@ def summary(checks: list[Check]) -> str:
 
 def _pin(choice: Choice) -> int:
     """Show what differs, ask for the word, and pin."""
-    from metnos.law.own_code import PACKAGE  # only for a pin
-    from metnos.law.principal import at_terminal
+    from metnos.cli import person  # only for a pin
+    from metnos.law.own_code import PACKAGE
 
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        what = "the code of Metnos is pinned by a person on a terminal"
-        raise UsageError(what, fix="Type there: metnos doctor --pin")
+    what = "pin the code of Metnos"
+    person.require(what)
     opened = app.App.open(choice.workspace())
     try:
         found = opened.own.look()
@@ -80,9 +78,9 @@ def _pin(choice: Choice) -> int:
             click.echo(f"  and {counted(len(lines) - _SHOWN, 'more file')}")
         if found.unrecorded:
             click.secho(f"{counted(len(found.unrecorded), 'file')} of it not as the package was installed!", fg="red")
-        click.echo("Whatever this code does, Metnos will do. Pin it only if you changed or updated it yourself.")
-        word = click.prompt(f"Type {found.word} to pin it")
-        pinned = opened.own.pin(word.strip(), at_terminal())
+        question = "Whatever this code does, Metnos will do. Pin it only if you changed or updated it yourself."
+        by = person.confirm(what, question, found.word)
+        pinned = opened.own.pin(found.word, by)
         click.echo(f"Pinned: {pinned.digest}")
         click.echo("A Metnos that is running must be started again: metnos serve --stop")
     finally:

@@ -138,14 +138,6 @@ def confirm(question: str) -> None:
     click.confirm(question, abort=True)
 
 
-def require_word(word: str, end: str) -> None:
-    """Go on only after a person typed a word at a terminal; no flag and no pipe can."""
-    if not sys.stdin.isatty():
-        raise UsageError(f"nobody is there to type {word!r}", fix="Do it at a terminal.")
-    if click.prompt(f"To {end}, type {word}", default="", show_default=False).strip() != word:
-        raise click.Abort
-
-
 def note(text: str) -> None:
     """Something worth knowing that is not the answer."""
     click.secho(wrapped(f"note: {inert(text)}", sys.stderr), fg="yellow", err=True)

@@ -8,7 +8,7 @@ import click
 from metnos.app.cataloguing import grant_data, grant_words
 from metnos.cli import FAILED, FINE, Choice, arguments, person
 from metnos.cli.opening import open_app
-from metnos.cli.output import inert, json_option, print_json, print_table, require_word
+from metnos.cli.output import inert, json_option, print_json, print_table
 from metnos.core.canon import canonical_path
 from metnos.core.clock import to_text
 from metnos.core.settings import home_folder
@@ -52,7 +52,7 @@ def clock(choice: Choice, set_right: bool, as_json: bool) -> None:
     if set_right:
         click.echo(f"The machine's clock says {told - timedelta(seconds=ahead):%Y-%m-%d %H:%M} UTC.")
         click.echo("What had ended by the other clock and not by this one holds again.")
-        require_word("right", "take that for right")
+        person.confirm("set this clock right", "Is that the right time?", "right")
         steady.set_right()
         told, ahead = steady.now(), 0
     if as_json:
