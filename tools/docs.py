@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from metnos.cli import cli
-from metnos.core.settings import keys
+from metnos.core.settings import BY_PERSON, Key, keys
 from metnos.executors import folder, manifest, vocabulary, words
 from metnos.executors.manifest import Kind, Manifest
 
@@ -31,7 +31,8 @@ def configuration() -> str:
         " so the file may be empty or missing.", "",
         "- `metnos config show` lists every setting in force and where it comes from.",
         "- `metnos config set KEY VALUE` changes one and leaves the rest of the file, comments included, as it is.",
-        "- An environment variable wins over the file, which wins over the default.",
+        "- An environment variable wins over the file, which wins over the default. It gives no power: it can lower"
+        " `policy.autonomy` and not raise it, and what only a person sets has none.",
         "- An unknown key, in the file or as a `METNOS_*` variable, is an error that names the nearest known one.", "",
         "Which workspace is used: `--workspace FOLDER`, else `METNOS_HOME`, else `$XDG_DATA_HOME/metnos`, else"
         " `~/.local/share/metnos`.", "",
@@ -43,8 +44,12 @@ def configuration() -> str:
             lines += [f"## `[{table}]`", ""]
             section = table
         lines += [f"### `{key.name}`", "", key.description, "",
-                  f"Type {key.kind}, default `{json.dumps(key.default)}`, variable `{key.variable}`.", ""]  # fmt: skip
+                  f"Type {key.kind}, default `{json.dumps(key.default)}`, {_named(key)}.", ""]  # fmt: skip
     return "\n".join(lines)
+
+
+def _named(key: Key) -> str:
+    return "no variable" if key.name.startswith(BY_PERSON) else f"variable `{key.variable}`"
 
 
 def commands() -> str:

@@ -132,3 +132,29 @@ class TestWhichWorkspace:
 
 def _no_home() -> Path:
     raise RuntimeError("Could not determine home directory.")
+
+
+class TestWhatNoVariableGives:
+    """Whoever starts a program chooses its environment, and need not be a person."""
+
+    @pytest.mark.parametrize("in_file", [None, *settings.LEVELS])
+    @pytest.mark.parametrize("in_environment", settings.LEVELS)
+    def test_a_variable_lowers_the_level_and_never_raises_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_file: str | None, in_environment: str
+    ) -> None:
+        path = tmp_path / "metnos.toml"
+        path.write_text(f'[policy]\nautonomy = "{in_file}"\n' if in_file else "")
+        monkeypatch.setenv("METNOS_POLICY__AUTONOMY", in_environment)
+        if settings.LEVELS.index(in_environment) > settings.LEVELS.index(in_file or "supervised"):
+            with pytest.raises(SettingsError):
+                settings.load(path)
+        else:
+            assert settings.load(path).settings.policy.autonomy == in_environment
+
+    @pytest.mark.parametrize("name", [key.name for key in ALL_KEYS if key.name.startswith(settings.BY_PERSON)])
+    def test_what_only_a_person_sets_has_no_variable(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    ) -> None:
+        monkeypatch.setenv("metnos_" + name.replace(".", "__"), "true")
+        with pytest.raises(SettingsError):
+            settings.load(tmp_path / "metnos.toml")

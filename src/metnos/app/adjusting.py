@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 # Programs that are run, doors and their names, ways out of the house, and places that are written to.
 _AT_TERMINAL = ("sandbox.bwrap", "web.", "mcp.", "telegram.", "otel.", "backup.folder", "embed.folder", "memory.engine",
                 "life.webhook")  # fmt: skip
-_LEVEL = "policy.autonomy"
-_BY_PERSON = ("mcp.", "sandbox.bwrap")
 # Quotas, budgets, what can be taken back and looked up later, and by whom it is done.
 _FENCES = (
     "policy.", "executors.", "selection.", "sandbox.", "synt.", "disk.", "night.", "audit.", "store.", "memory.keep",
@@ -68,11 +66,11 @@ def change(app: "App", name: str, text: str, by: Principal) -> Any:
     settings.require_key(name)
     if by.channel is not Channel.TERMINAL and (at_terminal_only(name) or _leads_out(app, name, text)):
         raise Refused(f"`{name}` is changed to that at the terminal only", fix=f"Type: metnos config set {name} VALUE")
-    if name == _LEVEL and text in tuple(Autonomy) and lower(by.level, Autonomy(text)) is not Autonomy(text):
+    if name == settings.LEVEL and text in tuple(Autonomy) and lower(by.level, Autonomy(text)) is not Autonomy(text):
         raise Refused(
             f"{by} has the level {by.level} and cannot allow more", fix=f"Type: metnos config set {name} {text}"
         )
-    if is_fence(name) and name != _LEVEL and by.level is not Autonomy.FULL:
+    if is_fence(name) and name != settings.LEVEL and by.level is not Autonomy.FULL:
         raise Refused(
             f"`{name}` protects you, and {by} has the level {by.level}",
             fix=f"Use a device with the level full, or type: metnos config set {name} VALUE",
@@ -89,9 +87,9 @@ def value_of(sheet_: Any, name: str) -> Any:
 
 def needs_person(app: "App", name: str, text: str) -> bool:
     """Whether a script may not set this: it raises the level, or says who answers and what is run without a sandbox."""
-    if name == _LEVEL and text in tuple(Autonomy):
+    if name == settings.LEVEL and text in tuple(Autonomy):
         return lower(Autonomy(text), Autonomy(app.settings.policy.autonomy)) is not Autonomy(text)
-    return name.startswith(_BY_PERSON)
+    return name.startswith(settings.BY_PERSON)
 
 
 def at_terminal_only(name: str) -> bool:

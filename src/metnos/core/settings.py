@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -22,9 +22,12 @@ from pydantic_core import ErrorDetails
 from metnos.core.canon import canonical_path
 from metnos.core.errors import SettingsError, UsageError
 from metnos.core.nearest import nearest as like
-from metnos.core.sections import Settings
+from metnos.core.sections import PolicySettings, Settings
 from metnos.core.workspace import Workspace
 
+LEVEL = "policy.autonomy"
+LEVELS: tuple[str, ...] = get_args(PolicySettings.model_fields["autonomy"].annotation)  # from least to most
+BY_PERSON = ("mcp.", "sandbox.bwrap")  # who answers, and what runs without a sandbox
 _PREFIX = "METNOS_"
 HOME_VARIABLE = "METNOS_HOME"
 
@@ -94,9 +97,14 @@ def variable(name: str) -> str:
 
 
 def load(path: Path) -> Loaded:
-    """The settings in force: the file at ``path`` if it is there, and the environment over it."""
+    """The settings in force: the file at ``path`` if it is there, and the environment over it.
+
+    A variable gives no power: it can lower the level of autonomy and not raise it, and sets nothing in `BY_PERSON`.
+    """
     in_file = read_file(path)
     in_environment = _variables()
+    if LEVEL in in_environment:
+        _refuse_higher(in_environment[LEVEL], validate(in_file, path).policy.autonomy)
     origins = dict.fromkeys((name for name, _ in leaves(in_file)), "file")
     settings = validate(_merge(in_file, in_environment), path)
     return Loaded(settings, origins | dict.fromkeys(in_environment, "environment"))
@@ -193,8 +201,21 @@ def _variables() -> dict[str, str]:
         name = variable[len(_PREFIX) :].lower().replace("__", ".")
         if name not in known:
             raise SettingsError(f"the environment variable {variable} sets nothing", fix=nearest(name))
+        if name.startswith(BY_PERSON):
+            raise _only_a_person(variable, f"metnos config set {name} VALUE")
         found[name] = value
     return found
+
+
+def _refuse_higher(level: str, most: str) -> None:
+    """Raise if a variable would let more happen without asking than the file does."""
+    if level in LEVELS and LEVELS.index(level) > LEVELS.index(most):
+        raise _only_a_person(_PREFIX + LEVEL.upper().replace(".", "__"), f"metnos config set {LEVEL} {level}")
+
+
+def _only_a_person(variable: str, command: str) -> SettingsError:
+    what = f"the environment variable {variable} may not allow that: only a person does, at a terminal"
+    return SettingsError(what, fix=f"Unset it. If you want that, type: {command}")
 
 
 def _explain(error: ErrorDetails, path: Path) -> SettingsError:
