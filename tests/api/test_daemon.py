@@ -118,7 +118,7 @@ def test_a_panic_in_another_process_ends_what_runs_here(equipped: App, clock: Mo
         last = next(turn)
         assert isinstance(last, Answered)
         assert last.state == "failed"
-        assert process.start_time(sandbox.pid) != sandbox.started
+        until(lambda: process.start_time(sandbox.pid) != sandbox.started)
         turn.close()
 
 
