@@ -45,7 +45,7 @@ def ended(workspace: Workspace) -> None:
 def opened(workspace: Workspace, *more: str) -> str:
     """What a person at a terminal sees who wants a link."""
     line = ("--workspace", str(workspace.root), "open", *more)
-    done = on_a_terminal(*line, typed=[("Sign one browser in", "yes")])
+    done = on_a_terminal(*line, typed=[("The link signs one browser in", "yes")])
     assert done.code == 0, done.out
     return plain(done.out)
 

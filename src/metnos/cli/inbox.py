@@ -78,7 +78,7 @@ def approve(choice: Choice, item_id: str) -> int:
     by = person.require("answer a question")
     if found.state is State.WAITING:
         _tell(found, app.inbox.yeses(found.id), asks=False)
-        by = person.confirm("say yes to it", f"\n{found.title}?", found.word or person.YES)
+        by = person.confirm("say yes to it", f"\n{found.title.removesuffix('.')}?", found.word or person.YES)
     item = app.inbox.approve(found.id, by, seen=found.yes_count, typed=found.word)
     if item.state is State.WAITING:
         click.echo(f"{inert(item.title)}: yes {item.yes_count} of {item.needs_yes}. This cannot be taken back.")

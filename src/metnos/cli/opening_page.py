@@ -64,7 +64,7 @@ def open_(choice: Choice, no_start: bool, no_browser: bool, as_json: bool) -> in
     if not person.principal().may_answer:
         print_json({"link": "", "address": address, "minutes": 0}) if as_json else _tell_address(address)
         return FINE
-    by = person.confirm("sign a browser in", "Sign one browser in as you, with the level full?")
+    by = person.confirm("sign a browser in", "The link signs one browser in as you, and it may answer all questions. Make it?")
     code = _code(choice, by)
     link = f"{address}/enter?key={code}"
     if as_json:

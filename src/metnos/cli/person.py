@@ -44,7 +44,7 @@ def confirm(what: str, question: str, word: str = YES) -> Principal:
     by = require(what)
     typed = read_line(f"{inert(question)} Type {inert(word)} to go on: ", _PATIENCE_S)
     if typed is None or typed.strip() != word:
-        raise Refused("that was not it, so nothing was done", fix=f"To {what}, type exactly: {word}")
+        raise Refused("not confirmed: nothing was done", fix=f"To {what}, type exactly: {word}")
     return by
 
 
