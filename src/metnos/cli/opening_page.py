@@ -64,7 +64,8 @@ def open_(choice: Choice, no_start: bool, no_browser: bool, as_json: bool) -> in
     if not person.principal().may_answer:
         print_json({"link": "", "address": address, "minutes": 0}) if as_json else _tell_address(address)
         return FINE
-    by = person.confirm("sign a browser in", "The link signs one browser in as you, and it may answer all questions. Make it?")
+    question = "The link signs one browser in as you, and it may answer all questions. Make it?"
+    by = person.confirm("sign a browser in", question)
     code = _code(choice, by)
     link = f"{address}/enter?key={code}"
     if as_json:
