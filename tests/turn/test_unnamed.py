@@ -54,6 +54,20 @@ def planned(equipped: App, home: Path, apps: list[App]) -> Asked:
     return taken
 
 
+@pytest.mark.parametrize("words", ["find the largest files in my home", "what is in ~?", "find the text files in .."])
+@pytest.mark.parametrize(
+    "call",
+    [{"delete_files": {"paths": ["~/private"]}}, DIARY,
+     {"replace_text": {"paths": ["~/keep.txt"], "pattern": "kept", "replacement": "lost"}}],
+)  # fmt: skip
+def test_words_that_name_the_whole_home_cover_looking_at_it_and_nothing_in_it(
+    planned: Asked, home: Path, monkeypatch: pytest.MonkeyPatch, words: str, call: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    assert planned(words, call).ended.state == "waiting"
+    assert ((home / "private/diary.txt").read_text(), (home / "keep.txt").read_text()) == ("my secret", "kept")
+
+
 def test_what_the_words_cover_is_not_asked_about(planned: Asked) -> None:
     taken = planned("read ~/inbox/one.txt", {"read_files": {"paths": ["~/inbox/one.txt"]}})
     assert (taken.ended.state, taken.wanted) == ("done", [])

@@ -59,7 +59,8 @@ def reads(text: str, path: str, cwd: str = HOME) -> bool:
         ("read my diary", "~/Documents/bank.txt", False),
         ("what is my account number?", "~/Documents/bank.txt", False),
         ("what is the weather?", "~/Documents", False),
-        ("read everything here", "~/Documents/bank.txt", True),
+        ("read everything here", "~/Documents/bank.txt", False),
+        ("read everything in ~/Documents", "~/Documents/bank.txt", True),
     ],
 )
 def test_a_file_that_nobody_named_is_asked_about(text: str, path: str, free: bool) -> None:
@@ -159,10 +160,13 @@ def test_a_path_is_free_only_below_one_that_was_named_or_by_its_name(named: list
     got = drawn(text).covers(f"~/{path}", looks=False)
     there = posixpath.normpath(f"{HOME}/{path}")
     above = [posixpath.normpath(f"{HOME}/{each}") for each in named]
-    below = any(there == each or there.startswith(f"{each}/") for each in above)
+    narrow = [
+        each for each in above if not f"{HOME}/".startswith(f"{each.rstrip('/')}/")
+    ]  # the rest holds all they have
+    below = any(there == each or there.startswith(f"{each}/") for each in narrow)
     by_name = all(each.split(".")[0] in text or each == "Documents" for each in there.removeprefix(HOME).split("/"))
     assert below <= got
-    assert got <= (below or by_name)
+    assert got <= (below or by_name or f"~/{path}" in text)
 
 
 @given(st.text(max_size=60), st.text(max_size=40), st.text(max_size=40))

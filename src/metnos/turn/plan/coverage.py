@@ -100,16 +100,16 @@ def draw(
     places |= {absolute(each, cwd, home) for one in before for each in named_by(one, known)}
     places |= {absolute(each, cwd, home) for one in done for each in declared(one, known)}
     here, base = absolute(".", cwd, home), absolute("~", cwd, home)
-    is_broad = is_below(base, {here})
-    roots = frozenset({here, base}) if not _names_a_source(text, cwd, home) else frozenset()
+    broad = {each for each in {*places, here} if is_below(base, {each})}
+    roots = broad & places if _names_a_source(text, cwd, home) else broad | {here, base}
     kinds = [str(slot.value) for slot in slots if slot.kind in (Kind.FILES, Kind.GLOB)]
     urls = [*URL.findall(words), *(str(slot.value) for slot in slots if slot.kind is Kind.URL)]
     urls += [each for one in before for each in _addresses_of(one, known)]
     return Coverage(
         request=text,
         text=words,
-        places=frozenset((places if is_broad else places | {here}) - {"/"}),
-        roots=roots,
+        places=frozenset({*places, here} - broad),
+        roots=frozenset(roots),
         said=frozenset(lexical.stem(word) for each in (words, *kinds) for word in _WORD.findall(each)),
         hosts=frozenset(host for each in urls if (host := host_of(trimmed(each)))),
         cwd=cwd,
