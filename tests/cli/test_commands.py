@@ -108,7 +108,7 @@ class TestConfig:
         wanted = {
             "disk.need_free_mb": "3",
             "disk.warn_free_mb": "5",
-            "audit.checkpoint_every": "9",
+            "turn.show": "9",
             "models.main.name": "m",
         }
         threads = [threading.Thread(target=metnos, args=("config", "set", key, value)) for key, value in wanted.items()]
