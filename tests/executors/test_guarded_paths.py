@@ -120,6 +120,14 @@ class TestNamed:
             ("write it to `.config/app/x.toml`.", [".config/app/x.toml"]),
             ('in "~/.my file" and ~/.b', [".my file", ".b"]),
             ("tidy ~/.config", [".config"]),
+            ("in '~/.my file' and (~/.b)", [".my file", ".b"]),
+            (
+                'it\'s time: replace "dark" with "light" in ~/.config/app/x.toml, isn\'t it',
+                [".config/app/x.toml"],
+            ),
+            ("nell'impostazione ~/.config/app/x.toml dell'app", [".config/app/x.toml"]),
+            ("the users' choice in ~/.config/app/x.toml, and the others' too", [".config/app/x.toml"]),
+            ("'don't lose ~/.b'", [".b"]),
             ("read https://example.org/.well-known/x and note it", []),
             ("tidy up my home, dots and all...", []),
             ("write ~/plain.txt", []),
@@ -129,9 +137,17 @@ class TestNamed:
         owner = Path("/home/owner")
         assert named_paths(words, owner, owner) == {owner / name for name in names}
 
+    def test_words_between_two_apostrophes_name_what_they_name(self) -> None:
+        owner = Path("/home/owner")
+        for words in ("say 'it is in ~/.b', now", "'tis in ~/.b, the others' too", "the 'dots' in ~/.b, 'all'"):
+            assert owner / ".b" in named_paths(words, owner, owner), words
+        assert owner / ".b" not in named_paths('write "it is in ~/.b" to ~/.a', owner, owner)
+
     def test_arguments_that_were_typed_name_paths_too(self) -> None:
         owner = Path("/home/owner")
         assert typed_paths(["~/.my file", ["~/.a", "~/b"], 3], owner, owner) == {owner / ".my file", owner / ".a"}
+        assert typed_paths([{"path": "~/.it's"}, "x"], owner, owner) == {owner / ".it's"}
+        assert owner / ".a" not in typed_paths(["~/.a isn't meant", "see ~/.a"], owner, owner)
 
     def test_it_is_asked_about_and_the_difference_is_shown(self, full: App) -> None:
         mutator(full, WRITE)
