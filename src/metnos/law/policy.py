@@ -29,6 +29,8 @@ from metnos.law.permit import Effects, Mint, Permit
 from metnos.law.principal import OWN_PROGRAMS, PROGRAMS, Autonomy, Principal, lower
 
 MOST_ASKED = 20  # questions of one program that wait at once: a person reads no more of them in a sitting
+_RAISE_IT = "Raise the level: metnos config set policy.autonomy"
+_NAME_IT = "Ask for it yourself, with that very path in your own words."
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ACCESS = {
@@ -247,7 +249,10 @@ class Policy:
             return Decision(verdict, f"level {level}", f"at the level {level} this needs no question")
         rule = "; ".join(dict.fromkeys(levels.row(use).words for each, use, _ in found if each is verdict))
         reason = f"at the level {level}, Metnos must {verdict.words}: {', '.join(words)}"
-        return Decision(verdict, f"level {level}: {rule}", reason, "Raise the level: metnos config set policy.autonomy")
+        fix = _RAISE_IT
+        if any(levels.row(use).at(Autonomy.FULL) is Verdict.REFUSE for _, use, _ in found):
+            fix = _NAME_IT  # no level allows it
+        return Decision(verdict, f"level {level}: {rule}", reason, fix)
 
     def _grants(self, ask: Ask, so_far: Decision) -> Decision:
         if so_far.verdict is not Verdict.ASK:
