@@ -17,7 +17,8 @@ from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, why_forbidden
 from metnos.law.guarded import is_hidden, what_runs
 from metnos.law.inbox import State
-from metnos.law.levels import Use, use_of
+from metnos.law.levels import Use, asks_anew, use_of, uses_of
+from metnos.law.need import Need
 from metnos.law.own_places import own_places
 from metnos.turn.named import named_paths, typed_paths
 from support import ROOT
@@ -317,6 +318,128 @@ class TestLinks:
         os.link(place(".netrc", "password"), home() / "innocent.txt")
         with pytest.raises(Refused):
             run(full, path="~/innocent.txt")
+
+
+class TestNamesByLinks:
+    def test_what_a_link_in_a_linked_folder_leads_to_is_closed(self, full: App) -> None:
+        reader(full)
+        mutator(full, WRITE)
+        keys = place("keys/ak", "good")
+        place("private/gh/hosts.yml", "token")
+        place("dotfiles/ssh/known")
+        (home() / ".ssh").symlink_to("dotfiles/ssh")
+        (home() / ".ssh/authorized_keys").symlink_to("../../keys/ak")
+        (home() / "dotfiles/config").mkdir()
+        (home() / ".config").symlink_to("dotfiles/config")
+        (home() / ".config/gh").symlink_to("../../private/gh")
+        for target in ("~/keys/ak", "~/private/gh/hosts.yml", "~/dotfiles/ssh/authorized_keys"):
+            with pytest.raises(Refused):
+                run(full, "write_files", target=target)
+            with pytest.raises(Refused):
+                run(full, path=target)
+        assert keys.read_text() == "good"
+
+    def test_below_a_folder_every_name_counts(self, full: App) -> None:
+        names = {"type": "string", "description": "What to call them, with bars between."}
+        source = WRITE_BELOW.replace('"new")', '"new", overwrite=True)')
+        mutator(full, source, args={"target": TARGET, "names": names})
+        places = [place(f"dotfiles/{name}", "old") for name in ("scripts/ls", "Xresources", "app/token", "bashrc")]
+        (home() / "bin").symlink_to("dotfiles/scripts")
+        (home() / ".Xresources").symlink_to("dotfiles/Xresources")
+        (home() / ".config").mkdir()
+        (home() / ".config/app").symlink_to(home() / "dotfiles/app")
+        (home() / ".bashrc").symlink_to("dotfiles/bashrc")
+        tried = "scripts/ls|Xresources|app/token|bashrc|fine.txt"
+        args = {"target": "~/dotfiles", "names": tried}
+        outcome = full.runner.run(Call("write_files", args, OWNER, home()))
+        assert outcome.ok
+        assert {path.read_text() for path in places} == {"old"}
+        assert (home() / "dotfiles/fine.txt").read_text() == "new"
+
+    def test_what_has_a_hidden_name_by_a_link_is_covered_in_its_folder(self, full: App) -> None:
+        source = """
+        import os
+
+        def run(args, ctx):
+            seen = []
+            for folder, _, names in os.walk(args["path"]):
+                for name in names:
+                    try:
+                        with open(os.path.join(folder, name)) as file:
+                            seen.append({"any": file.read()})
+                    except PermissionError:
+                        pass
+            return {"entries": sorted(seen, key=str)}
+        """
+        give(full, source, args={"path": PATH}, capabilities={"fs": {"read": ["~/**"]}})
+        place("dotfiles/app/token", "secret")
+        place("dotfiles/letter", "text")
+        (home() / ".config").mkdir()
+        (home() / ".config/app").symlink_to(home() / "dotfiles/app")
+        assert run(full, path="~/dotfiles").reply["entries"] == [{"any": "text"}]
+        with pytest.raises(Waiting) as waiting:
+            run(full, path="~/dotfiles/app")
+        outcome = full.runner.resume(full.inbox.approve(waiting.value.item, OWNER, seen=0))
+        assert outcome.reply["entries"] == [{"any": "secret"}]
+
+    def test_a_grant_for_a_folder_speaks_for_no_hidden_name(self, full: App) -> None:
+        reader(full)
+        place("dotfiles/app/token")
+        (home() / ".config").mkdir()
+        (home() / ".config/app").symlink_to(home() / "dotfiles/app")
+        read = Need(Capability.FS_READ, str(home() / "dotfiles/app/token"))
+        assert asks_anew(read)
+        full.grants.grant("*", Capability.FS_READ, str(home()), days=1, by=OWNER)
+        for path in ("~/dotfiles/app/token", "~/.config/app/token"):
+            assert verdict(full, "read_files", path=path) == "ask"
+        full.grants.grant("*", Capability.FS_READ, str(home() / ".config/app"), days=1, by=OWNER)
+        for path in ("~/dotfiles/app/token", "~/.config/app/token"):
+            assert verdict(full, "read_files", path=path) == "allow"
+
+    def test_what_runs_by_the_name_of_a_link_is_asked_about(self, full: App) -> None:
+        mutator(full, WRITE)
+        names = {"project/CLAUDE.md": "project/docs/agents.txt", "project/Makefile": "project/build/linux.txt"}
+        for name, leads in names.items():
+            place(leads)
+            (home() / name).symlink_to(home() / leads)
+            assert verdict(full, "write_files", target=f"~/{leads}") == "allow"
+            assert verdict(full, "write_files", target=f"~/{name}") == "ask"
+            full.grants.grant("*", Capability.FS_WRITE, str(home()), days=1, by=OWNER)
+            assert verdict(full, "write_files", target=f"~/{name}") == "ask"
+
+    def test_and_not_written_through_a_link_below_what_was_permitted(self, full: App) -> None:
+        names = {"type": "string", "description": "What to call them, with bars between."}
+        mutator(full, WRITE_BELOW.replace('"new")', '"new", overwrite=True)'), args={"target": TARGET, "names": names})
+        real = place("project/scripts/ls", "old")
+        (home() / "project/bin").symlink_to("scripts")
+        full.runner.run(Call("write_files", {"target": "~/project", "names": "bin/ls"}, OWNER, home()))
+        assert real.read_text() == "old"
+
+    def test_a_workspace_behind_a_hidden_link_stays_open(self, full: App) -> None:
+        owner = home()
+        notes = owner / "disk/share/metnos/notes"
+        notes.mkdir(parents=True)
+        (owner / ".data").symlink_to("disk")
+        keep = mutating("irreversible", {}, {"fs": {"write": ["{workspace}/notes/**"]}})
+        prepared = prepare(keep, {}, Place(owner, owner, Workspace(notes.parent)))
+        assert [set(uses_of(need)) for need in prepared.needs] == [{Use.NOTES}]
+
+
+def test_leave_to_read_a_folder_is_none_to_change_what_runs_in_it(full: App) -> None:
+    source = """
+    def run(args, ctx):
+        try:
+            ctx.write(args["path"], "evil", overwrite=True)
+        except Exception:
+            pass
+        return {"results": [{"any": "ok"}]}
+    """
+    both = {"fs": {"read": ["~/**"], "write": ["~/**"]}}
+    mutator(full, source, args={"path": PATH, "target": TARGET}, capabilities=both)
+    for name in ("bin/tool", "node_modules/x/index.js"):
+        path = place(f"box/{name}", "good")
+        full.runner.run(Call("write_files", {"path": str(path), "target": "~/box"}, OWNER, home()))
+        assert path.read_text() == "good", name
 
 
 class TestOwnCode:

@@ -30,6 +30,8 @@ from metnos.executors.effect_rules import MAX_FILE, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared, request_needs
 from metnos.executors.reach import Reach
+from metnos.law import aliases
+from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_ways
 from metnos.law.guarded import is_hidden, what_runs
 from metnos.law.need import Need, http_need, refuse_never, sounds_like_home
@@ -156,6 +158,7 @@ class Broker:
         path = self._target(message, "path")
         return self._change("trash", (path,), "", False, lambda _: self._doing.trash(path))
 
+    @aliases.held()
     def _look(self, message: Mapping[str, Any], _: int | None) -> Answer:
         """What is at a place that this call may change, or beside it: a name may have to be free."""
         ways = _path(message, "path")
@@ -169,6 +172,7 @@ class Broker:
         self._refuse_hidden(ways, (*roots, *(root.parent for root in roots)), Access.READ)
         return _kind_of(path)
 
+    @aliases.held()
     def _target(
         self, message: Mapping[str, Any], name: str, *, leading: bool = False, beside: Path | None = None
     ) -> Path:
@@ -188,9 +192,10 @@ class Broker:
             raise ExecutorFailed(f"this call may not change {path}", kind="not_permitted")
         refuse_ways(ways, Access.WRITE)
         self._refuse_hidden(ways, (*writes, *(() if beside is None else (beside.parent,))), Access.WRITE)
-        self._refuse_running(path)
+        self._refuse_running(ways)
         return path
 
+    @aliases.held()
     def _source(self, message: Mapping[str, Any], name: str) -> Path:
         """A path that this call may read."""
         ways = _path(message, name)
@@ -206,10 +211,11 @@ class Broker:
 
     def _refuse_hidden(self, ways: tuple[Path, ...], roots: tuple[Path, ...], access: Access) -> None:
         """Raise for what has a hidden name that was not asked for itself."""
-        reading = access is Access.READ
-        for way in ways:
+        reading, known = access is Access.READ, aliases.look()
+        roots, asked = known.all_names(roots), set(known.all_names(self._prepared.hidden))
+        for way in known.all_names(ways):
             above = [root for root in roots if way.is_relative_to(root)]
-            if self._prepared.hidden & set(above) or any(root.is_relative_to(way) for root in roots):
+            if asked & set(above) or any(root.is_relative_to(way) for root in roots):
                 continue  # asked for itself, or on the way to what was
             parts = [str(way.relative_to(root)) for root in above] or [str(way)]
             if all(is_hidden(part, reading=reading) for part in parts):
@@ -218,12 +224,13 @@ class Broker:
                     fix="Name that very path in what you ask for.",
                 )  # fmt: skip
 
-    def _refuse_running(self, path: Path) -> None:
+    def _refuse_running(self, ways: tuple[Path, ...]) -> None:
         """Raise for what something runs by itself, unless it was decided about, or the owner is shown the change."""
-        decided = path in self._prepared.writes or any(Path(need.target) == path for need in self._prepared.needs)
+        path, changes = ways[-1], (need for need in self._prepared.needs if need.capability is Capability.FS_WRITE)
+        decided = path in self._prepared.writes or any(Path(need.target) == path for need in changes)
         if decided or self._shown is not None or isinstance(self._doing, Planning):
             return
-        what = what_runs(str(path))
+        what = next(filter(None, (what_runs(str(name)) for name in aliases.look().all_names(ways))), None)
         if what is not None:
             raise ExecutorFailed(
                 f"{path} belongs to {what}, and was not asked for when this call was permitted",

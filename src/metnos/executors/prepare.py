@@ -3,7 +3,8 @@
 Rules: arguments are checked and their defaults filled in; paths become canonical and must lie within the manifest's
 scopes; what the call needs is listed target by target, because that is what the policy decides and the owner approves;
 the walls show exactly the paths that were named, and of those nothing that is forbidden or hidden. A path is judged by
-its spelling and by every link on its way, too: a need says if one of them is forbidden or hidden. Without arguments
+its spelling, by every link on its way and by every link of a home that leads to it, too: a need says if one of them is
+forbidden, hidden or run. Without arguments
 that name paths, the scopes themselves are what is needed. A path for which there is no scope is only handed on, by an
 executor that calls others: it becomes canonical, and is no need, because whoever gets it is asked about. A call that
 knows anything but pages from beyond the home carries it: every request that it sends there can hold it. Reads the disk;
@@ -29,7 +30,7 @@ from metnos.law import aliases, levels
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, why_forbidden
 from metnos.law.guarded import OPEN_NAMES, is_hidden, what_runs
-from metnos.law.need import FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, Need, lookup_tells, sounds_like_home
+from metnos.law.need import FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, RUNS, Need, lookup_tells, sounds_like_home
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
@@ -252,13 +253,17 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
     access, capability = (Access.WRITE, Capability.FS_WRITE) if writing else (Access.READ, Capability.FS_READ)
     if any(why_forbidden(way, access) is not None for way in ways[:-1]):
         return Need(capability, str(path), FORBIDDEN)
+    known = aliases.look()
+    names = known.all_names(ways)
     # The workspace itself may well have a hidden name, and a home may; what is hidden in it is hidden.
-    own_names = [place.workspace.root, *([place.home] if is_hidden(str(place.home)) else [])]
-    within = [_inside(way, own_names) for way in ways]
+    own_names = known.all_names([place.workspace.root, *([place.home] if is_hidden(str(place.home)) else [])])
+    within = [_inside(way, own_names) for way in names]
     if any(is_hidden(part, reading=not writing) for part in within) or _is_hidden_folder(path):
         return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
     if writing and own:
         return Need(capability, str(path), OWN)
+    if writing and any(what_runs(str(way)) is not None for way in names):
+        return Need(capability, str(path), RUNS)
     return Need(capability, str(path), OPEN if any(map(path.is_relative_to, own_names)) else "")
 
 

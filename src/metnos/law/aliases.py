@@ -12,15 +12,17 @@ import contextlib
 import os
 import pwd
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 
 from metnos.core.clock import SystemClock
 from metnos.core.errors import SettingsError
 from metnos.core.settings import home_folder
 from metnos.law.forbidden_rules import Access, folders_on_the_way, why_named
+from metnos.law.guarded import is_hidden
 
 _MOST_HOMES = 64
 _MOST_ENTRIES = 2000  # of one forbidden folder: what keeps secrets under so many names is no folder of keys
@@ -36,6 +38,7 @@ class Aliases:
 
     links: tuple[tuple[str, str], ...]
     files: tuple[str, ...]
+    hidden: frozenset[str] = frozenset()  # where links with a hidden name in a home lead
 
     @property
     def leads(self) -> frozenset[str]:
@@ -47,6 +50,10 @@ class Aliases:
         for name, target in self.links:
             if path == target or path.startswith(f"{target}/"):
                 yield name + path[len(target) :]
+
+    def all_names(self, paths: Iterable[Path]) -> tuple[Path, ...]:
+        """Paths with every other name of each."""
+        return tuple(dict.fromkeys(name for path in paths for name in (path, *map(Path, self.names_of(str(path))))))
 
     def what_file(self, path: str, access: Access) -> str | None:
         """What a path is that shares its file with a forbidden name, if it does."""
@@ -110,9 +117,13 @@ def look() -> Aliases:
     homes = _homes()
     found: list[tuple[str, str]] = []
     files: list[str] = []
+    hidden: set[str] = set()
     for home in homes:
-        _gather(home, homes, found, files)
-    return Aliases(tuple(found), tuple(files))
+        mine: list[tuple[str, str]] = []
+        _gather(home, homes, mine, files)
+        hidden.update(target for link, target in mine if is_hidden(link[len(home) + 1 :], reading=True))
+        found += mine
+    return Aliases(tuple(found), tuple(files), frozenset(hidden))
 
 
 def _gather(home: str, homes: list[str], found: list[tuple[str, str]], files: list[str]) -> None:
