@@ -468,6 +468,30 @@ class TestOwnCode:
         assert (outcome.ok, outcome.kind, preview.effects) == (False, "not_permitted", ())
 
 
+def test_a_folder_in_which_programs_are_looked_for_is_one_of_programs(
+    full: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutator(full, WRITE)
+    place("scripts/git")
+    place("disk/tools/ls")
+    (home() / "tools").symlink_to("disk/tools")
+    names = ("scripts/git", "scripts/new", "disk/tools/ls", "tools/ls", "scripts")
+    for name in names:
+        assert verdict(full, "write_files", target=f"~/{name}") == "allow"
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{home()}/scripts/::.:{home()}/tools")
+    for name in names:
+        assert verdict(full, "write_files", target=f"~/{name}") == "ask"
+    for name in ("scripts/data/x.csv", "letter.txt"):
+        assert verdict(full, "write_files", target=f"~/{name}") == "allow"
+
+
+def test_web_servers_and_old_build_files_are_told_from_folders_of_that_name() -> None:
+    for name in ("public_html/x.php", "www/a/b/index.php", "p/WORKSPACE", "p/BUILD"):
+        assert what_runs(f"/home/me/{name}") is not None, name
+    for name in ("src/x.php", "www/page.html", "workspace", "build", "BUILD/x.txt", "build/WORKSPACE/notes.md"):
+        assert what_runs(f"/home/me/{name}") is None, name
+
+
 def test_what_runs_is_found_wherever_it_lies_and_ordinary_names_are_not() -> None:
     for name in ("Makefile", "bin/x", "a/b/conftest.py", "x/site-packages/y.py", "AGENTS.md"):
         assert what_runs(f"/mnt/disk/{name}") is not None, name
