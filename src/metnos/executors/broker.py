@@ -26,7 +26,7 @@ from metnos.core.canon import path_ways, sha256_hex
 from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError, Waiting
 from metnos.executors import scope
 from metnos.executors.effect_plan import Planning
-from metnos.executors.effect_rules import MAX_FILE, Doing, Done
+from metnos.executors.effect_rules import MAX_FILE, Carried, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared, request_needs
 from metnos.executors.reach import Reach
@@ -74,6 +74,7 @@ class Broker:
         self._deadline = deadline  # of the monotonic clock: nothing is begun that would outlive the call
         self._carries = prepared.carries  # whether a request can hold what was read
         self._shown = None if shown is None else set(shown)
+        self.sight: tuple[Path, ...] = ()  # what the call sees
         self.noted: list[tuple[str, ...]] = []  # every change that was made, or in a rehearsal would have been
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
             "write": self._write,
@@ -144,19 +145,20 @@ class Broker:
         # Another name beside it may be taken, but not from something that the call did not name.
         target = self._target(message, "target", beside=None if overwrite else source)
         return self._change(
-            "move", (source, target), "", overwrite, lambda over: self._doing.move(source, target, overwrite=over)
-        )
+            "move", (source, target), "", overwrite,
+            lambda over: self._doing.move(source, target, overwrite=over, carry=self._carry),
+        )  # fmt: skip
 
     def _copy(self, message: Mapping[str, Any], _: int | None) -> Answer:
         source, target = self._source(message, "source"), self._target(message, "target")
         return self._change(
             "copy", (source, target), "", self._replacing(message),
-            lambda over: self._doing.copy(source, target, overwrite=over),
+            lambda over: self._doing.copy(source, target, overwrite=over, carry=self._carry),
         )  # fmt: skip
 
     def _trash(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path")
-        return self._change("trash", (path,), "", False, lambda _: self._doing.trash(path))
+        return self._change("trash", (path,), "", False, lambda _: self._doing.trash(path, carry=self._carry))
 
     @aliases.held()
     def _look(self, message: Mapping[str, Any], _: int | None) -> Answer:
@@ -236,6 +238,25 @@ class Broker:
                 f"{path} belongs to {what}, and was not asked for when this call was permitted",
                 kind="not_permitted", fix="Ask for that very path.",
             )  # fmt: skip
+
+    def _carry(self, carried: Carried, target: Path | None) -> None:
+        """Raise for what a folder takes along and was neither decided about nor shown to the owner, and for what is
+        hidden and would come into sight of the call."""
+        if isinstance(self._doing, Planning):
+            return
+        decided = {Path(need.target) for need in self._prepared.needs}
+        hidden = self._prepared.hidden
+        unseen = [path for path in carried.hidden if not any(path.is_relative_to(asked) for asked in hidden)]
+        new = [path for path in (*unseen, *carried.runs) if path not in decided]
+        if new and self._shown is None:
+            raise ExecutorFailed(
+                f"{new[0]} would go along, which was not asked for when this call was permitted",
+                kind="not_permitted", fix="Ask for that very folder.",
+            )  # fmt: skip
+        if unseen and target is not None and any(target.is_relative_to(root) for root in self.sight):
+            raise ExecutorFailed(
+                f"{unseen[0]} is hidden, and could be read at its new place by this call", kind="not_permitted"
+            )
 
     def _declare(self, operation: str) -> None:
         if operation not in PATTERNS[self._manifest.reversal]:

@@ -22,14 +22,15 @@ from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
 from metnos.executors.capabilities import Limits, Tool
+from metnos.executors.effect_rules import Carried
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.private import PrivateView
 from metnos.executors.scope import Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
-from metnos.law.forbidden import Access, TooMany, why_forbidden
-from metnos.law.guarded import OPEN_NAMES, is_hidden, what_runs
+from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
+from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
 from metnos.law.need import FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, RUNS, Need, lookup_tells, sounds_like_home
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
@@ -37,6 +38,9 @@ from metnos.sandbox.profile import Walls
 Ways = tuple[Path, ...]  # every name that leads to a path; the last is the canonical one
 
 _MOST_MASKS = 10_000
+_MOST_OPENED = 2_000  # entries of a folder that are shown one by one; of a larger one, none are
+_MOST_CARRIED = 20
+_MOST_LOOKED_AT = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +128,30 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
 
 
 @aliases.held()
-def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits, exposure: Exposure) -> Walls:
+def build_walls(
+    manifest: Manifest,
+    prepared: Prepared,
+    limits: Limits,
+    exposure: Exposure,
+    landings: frozenset[Path] = frozenset(),
+) -> Walls:
     """The walls around a permitted call: looks through every folder that it will see for what must stay hidden.
 
-    ``exposure`` notes what was looked at, so that it can be looked at again while the call runs.
+    ``exposure`` notes what was looked at, so that it can be looked at again while the call runs. What comes new into
+    one of the ``landings`` stays out of sight.
     """
     shown = [path for path in (*prepared.reads, *prepared.writes) if _exists(path)]
     visible = [path for path in shown if why_forbidden(path, Access.READ) is None]
     names = set(map(str, visible))
     outermost = [path for path in visible if not any(str(above) in names for above in path.parents)]
+    bare: list[Path] = []
+    for landing in sorted(landings):
+        outermost = [part for path in outermost for part in _opened(path, landing, bare)]
     masks = list(_masks(outermost, exposure, prepared.hidden))
     programs = manifest.capabilities.shell.exec
     return Walls(
         binds=tuple(map(str, outermost)),
-        folders=tuple({str(_existing(path)) for path in prepared.writes if not _exists(path)}),
+        folders=tuple({*map(str, bare), *(str(_existing(path)) for path in prepared.writes if not _exists(path))}),
         masks=tuple(map(str, masks)),
         programs=programs.allow if programs else (),
         cpu_s=limits.cpu_s,
@@ -145,6 +159,43 @@ def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits, exposure
         wall_s=limits.wall_s,
         output_bytes=limits.output_mb << 20,
     )
+
+
+def carried_needs(carried: Iterable[Carried]) -> Iterator[Need]:
+    """What it takes to let these go along; of very many, enough to be asked about."""
+    for each in carried:
+        yield from (Need(Capability.FS_READ, str(path), HIDDEN) for path in each.hidden[:_MOST_CARRIED])
+        yield from (Need(Capability.FS_WRITE, str(path)) for path in each.runs[:_MOST_CARRIED])
+
+
+def hidden_landings(shown: Iterable[tuple[str, ...]]) -> frozenset[Path]:
+    """The folders into which the owner has let whole folders go that hold something hidden."""
+    found: set[Path] = set()
+    for operation, *paths in shown:
+        if operation.split()[0] not in ("copy", "move") or len(paths) != 2 or not Path(paths[0]).is_dir():
+            continue
+        try:
+            private = forbidden_below(Path(paths[0]), Access.READ, _MOST_LOOKED_AT, also=is_hidden_entry)
+            holds = next(private, None) is not None
+        except TooMany:
+            holds = True
+        if holds:
+            found.add(Path(paths[1]).parent)
+    return frozenset(found)
+
+
+def _opened(path: Path, landing: Path, bare: list[Path]) -> Iterator[Path]:
+    """What to show instead of a folder, so that what is in it now is seen and what comes to ``landing`` is not."""
+    if not landing.is_relative_to(path):
+        yield path
+        return
+    bare.append(path)
+    entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    for entry in entries if len(entries) <= _MOST_OPENED else ():
+        inner = Path(entry.path)
+        if is_hidden_entry(entry) or entry.is_symlink() or why_forbidden(inner, Access.READ) is not None:
+            continue
+        yield from _opened(inner, landing, bare)
 
 
 def hosts_of(manifest: Manifest, args: Mapping[str, Any]) -> tuple[str, ...]:
