@@ -56,7 +56,7 @@ class TestProgram:
     def start(self, line: list[str], folder: Path, home: Path) -> subprocess.CompletedProcess[str]:
         (folder / "click.py").write_text(self.PLANTED)
         (folder / "tomlkit.py").write_text(self.PLANTED)
-        environment = {"HOME": str(home), "PYTHONPATH": str(folder), "METNOS_HOME": str(home / "w")}
+        environment = {"HOME": str(home), "PYTHONPATH": str(folder), "METNOS_HOME": str(home / "workspace")}
         line = [*line, "config", "list"]
         return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
