@@ -11,6 +11,7 @@ from executors.sensitive import PRIVATE, RUN
 from metnos.app import App
 from metnos.core.errors import ExecutorFailed, Refused, Waiting
 from metnos.core.workspace import Workspace
+from metnos.executors.mcp.servers import Server, Servers
 from metnos.executors.prepare import Place, prepare
 from metnos.executors.run import Call
 from metnos.law.capability import Capability
@@ -111,6 +112,44 @@ def test_no_grant_speaks_for_high_risk_or_for_what_is_hidden_below(full: App) ->
     assert verdict(full, "read_files", path="~/.config/app/x") == "ask"
     full.grants.grant("*", Capability.FS_READ, str(home() / ".config/app"), days=1, by=OWNER)
     assert verdict(full, "read_files", path="~/.config/app/x") == "allow"
+
+
+class TestStarted:
+    """What an MCP server is started from runs as the owner, outside the sandbox."""
+
+    @pytest.fixture
+    def served(self, full: App) -> App:
+        place("mcp/server.py")
+        place("alone.py")
+        place("project/x.txt")
+        (home() / "link").symlink_to("mcp")
+        servers = Servers(full.workspace.mcp_servers)
+        servers.put(Server("mine", ("python3", str(home() / "mcp/server.py"), f"--from={home() / 'project'}")))
+        servers.put(Server("other", ("python3", "alone.py")))
+        mutator(full, WRITE)
+        return full
+
+    @pytest.mark.parametrize("name", ["mcp/server.py", "mcp/json.py", "mcp", "link/x", "alone.py", "project/a/b.txt"])
+    def test_it_is_changed_only_after_a_question(self, served: App, name: str) -> None:
+        served.grants.grant("*", Capability.FS_WRITE, str(home()), days=1, by=OWNER)
+        assert verdict(served, "write_files", target=f"~/{name}") == "ask"
+
+    @pytest.mark.parametrize("name", ["letter.txt", "mcp.txt", "Documents/server.py"])
+    def test_what_lies_elsewhere_is_not_asked_about(self, served: App, name: str) -> None:
+        assert verdict(served, "write_files", target=f"~/{name}") == "allow"
+
+    def test_a_folder_above_does_not_permit_it(self, served: App) -> None:
+        place("box/mcp/server.py")
+        Servers(served.workspace.mcp_servers).put(Server("boxed", ("python3", "box/mcp/server.py")))
+        names = {"type": "string", "description": "What to call them, with bars between."}
+        mutator(served, WRITE_BELOW, args={"target": TARGET, "names": names})
+        run(served, "write_files", target="~/box", names="mcp/json.py|letter.txt")
+        assert sorted(os.listdir(home() / "box")) == ["letter.txt", "mcp"]  # noqa: PTH208
+        assert os.listdir(home() / "box/mcp") == ["server.py"]  # noqa: PTH208
+
+    def test_a_list_that_cannot_be_read_starts_none(self, served: App) -> None:
+        served.workspace.mcp_servers.write_text("no list")
+        assert verdict(served, "write_files", target="~/letter.txt") == "allow"
 
 
 class TestNamed:

@@ -232,7 +232,11 @@ class Broker:
         decided = path in self._prepared.writes or any(Path(need.target) == path for need in changes)
         if decided or self._shown is not None or isinstance(self._doing, Planning):
             return
-        what = next(filter(None, (what_runs(str(name)) for name in aliases.look().all_names(ways))), None)
+        names = aliases.look().all_names(ways)
+        if any(name.is_relative_to(start) for name in names for start in self._prepared.started):
+            what: str | None = "what MCP servers are started from"
+        else:
+            what = next(filter(None, (what_runs(str(name)) for name in names)), None)
         if what is not None:
             raise ExecutorFailed(
                 f"{path} belongs to {what}, and was not asked for when this call was permitted",

@@ -31,7 +31,9 @@ from metnos.law import aliases, levels
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
 from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
-from metnos.law.need import FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, RUNS, Need, lookup_tells, sounds_like_home
+from metnos.law.need import (
+    FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, RUNS, STARTED, Need, lookup_tells, sounds_like_home,
+)  # fmt: skip
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
@@ -56,6 +58,7 @@ class Prepared:
     declared_writes: tuple[Scope, ...]
     carries: bool = False  # whether a request of it can hold what was read
     hidden: frozenset[Path] = frozenset()  # of reads and writes, those with a hidden name
+    started: tuple[Path, ...] = ()  # what MCP servers are started from
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Place:
     model_outside: bool = False  # whether what the language model is told leaves the home
     carries: bool = False  # whether the arguments can hold what was read before
     named: frozenset[Path] = frozenset()  # paths that the owner's own words name
+    started: tuple[Path, ...] = ()  # what MCP servers are started from
 
 
 @aliases.held()
@@ -124,6 +128,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
         declared_writes=writable,
         carries=carries,
         hidden=hidden,
+        started=place.started,
     )
 
 
@@ -311,6 +316,8 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
     within = [_inside(way, own_names) for way in names]
     if any(is_hidden(part, reading=not writing) for part in within) or _is_hidden_folder(path):
         return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
+    if writing and any(way.is_relative_to(start) for way in names for start in place.started):
+        return Need(capability, str(path), STARTED)
     if writing and own:
         return Need(capability, str(path), OWN)
     if writing and any(what_runs(str(way)) is not None for way in names):
@@ -333,7 +340,8 @@ def _landing_needs(reads: Sequence[Ways], writes: Sequence[Ways], place: Place) 
     sources = [ways[-1].name for ways in (*reads, *writes)]
     for folder in (ways[-1] for ways in writes if ways[-1].is_dir()):
         for landing in (folder / name for name in sources if name):
-            if what_runs(str(landing)) is not None and what_runs(str(folder)) is None:
+            runs = what_runs(str(landing)) is not None or landing in place.started
+            if runs and what_runs(str(folder)) is None:
                 yield _path_need((landing,), "write", place)
 
 

@@ -36,6 +36,7 @@ from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting, Effects
 from metnos.executors.manifest import Kind, Reversal
+from metnos.executors.mcp.servers import Servers
 from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, Prepared, carried_needs, prepare
@@ -160,7 +161,8 @@ class Runner:
     def _look(self, call: Call) -> tuple[Executor, Prepared]:
         executor = self._parts.catalog.get(call.name)
         parts = self._parts
-        place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside, call.carries, call.named)
+        started = Servers(parts.workspace.mcp_servers).started_from(parts.home)
+        place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside, call.carries, call.named, started)
         return executor, prepare(executor.manifest, call.args, place)
 
     def _with_carried(self, call: Call, executor: Executor, prepared: Prepared) -> tuple[Executor, Prepared]:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from metnos.law import aliases
 from metnos.law.capability import Capability
 from metnos.law.guarded import is_hidden, what_runs
-from metnos.law.need import HIDDEN, NAMED, OPEN, OWN, PATHS, RUNS, Need
+from metnos.law.need import HIDDEN, NAMED, OPEN, OWN, PATHS, RUNS, STARTED, Need
 from metnos.law.principal import Autonomy
 
 
@@ -160,7 +160,8 @@ def _use_of_path(need: Need) -> Use:
         return Use.NOTES
     if hidden:
         return Use.NAMED_WRITING if need.verb == NAMED else Use.HIDDEN_WRITING
-    return Use.RUNNING if need.verb == RUNS or what_runs(need.target) is not None else Use.WRITE
+    runs = need.verb in (RUNS, STARTED) or what_runs(need.target) is not None
+    return Use.RUNNING if runs else Use.WRITE
 
 
 def row(use: Use) -> Row:
