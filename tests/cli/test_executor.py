@@ -181,7 +181,9 @@ class TestAsking:
         assert f"metnos undo {action}" in plain(done.out)
         assert say("undo", action, "--yes").code == 0
         assert path.read_text() == "a.txt\n"
-        assert say("redo", action, "--yes").code == 0
+        assert metnos("redo", action, stdin="yes\n").code == 1
+        assert path.exists(), "a pipe does nothing again"
+        assert on_a_terminal("redo", action, typed=[("Type yes", "yes")]).code == 0
         assert not path.exists()
 
     def test_at_a_terminal_a_yes_is_used_at_once(self, home: Path) -> None:

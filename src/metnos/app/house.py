@@ -177,7 +177,8 @@ class App:
         from metnos.executors.undo import Undo
 
         db, store, trash, refuse, ids = self._hands
-        undo = Undo(db, store, trash, refuse, self.clock, ids, self.audit)
+        level = Autonomy(self.settings.policy.autonomy)
+        undo = Undo(db, store, trash, refuse, self.clock, ids, self.audit, self.halted, level=level)
         undo.settle()
         undo.prune(self.clock.now() - timedelta(days=self.settings.policy.undo_days))
         return undo

@@ -212,7 +212,7 @@ class Agent:
         from metnos.app import learning
 
         self._refuse_guest()
-        done = self.app.undo.undo(action or None)
+        done = self.app.undo.undo(action or None, by=self.principal)
         learning.catch_up_or_later(self.app)  # what a fast path did wrong it does not do again
         return done.title
 
