@@ -32,7 +32,17 @@ from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
 from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
 from metnos.law.need import (
-    FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, RUNS, STARTED, Need, lookup_tells, sounds_like_home,
+    FORBIDDEN,
+    HIDDEN,
+    LOOKUP,
+    NAMED,
+    OPEN,
+    OWN,
+    RUNS,
+    STARTED,
+    Need,
+    lookup_tells,
+    sounds_like_home,
 )  # fmt: skip
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls

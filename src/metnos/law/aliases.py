@@ -59,7 +59,7 @@ class Aliases:
         """What a path is that shares its file with a forbidden name, if it does."""
         try:
             status = os.lstat(path)
-        except OSError:
+        except (OSError, ValueError):  # such as a path with a zero byte, which leads nowhere
             return None
         if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
             return None
