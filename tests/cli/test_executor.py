@@ -222,13 +222,18 @@ class TestSwitching:
     def test_revoked_is_final(self, say: Say) -> None:
         say("executor", "new", "count_lines")
         assert say("executor", "sign", "count_lines").code == 0
-        assert say("executor", "revoke", "count_lines", "--yes").out == "count_lines: active → revoked\n"
+        assert metnos("executor", "revoke", "count_lines", "--yes").code == 2, "no option stands for a person"
+        assert metnos("executor", "revoke", "count_lines", stdin="count_lines\n").code == 1
+        assert on_a_terminal("executor", "revoke", "count_lines", typed=[("Type count_lines", "yes")]).code == 1
+        assert data(say("executor", "show", "count_lines", "--json"))["state"] == "active"
+        assert on_a_terminal("executor", "revoke", "count_lines", typed=[("Type count_lines", "count_lines")]).code == 0
         for command in (("enable", "count_lines"), ("sign", "count_lines")):
             ran = say("executor", *command)
             assert (ran.code, "revoked" in ran.err) == (1, True)
 
     def test_nothing_is_revoked_where_nobody_can_answer(self, say: Say) -> None:
         assert metnos("executor", "revoke", "find_files").code != 0
+        assert on_a_terminal("executor", "revoke", "find_files", typed=[("Type find", "find_files")]).code == 1
         assert data(say("executor", "show", "find_files", "--json"))["state"] == "active"
 
     def test_panic_and_lift(self, home: Path, say: Say) -> None:
