@@ -76,8 +76,10 @@ def _build_once(root: Path, folder: Path, epoch: int, name: str, seed: str, zone
     packed = folder / f"{name}.tar"
     _git(root, "archive", "--format=tar", f"--output={packed}", "HEAD")
     with tarfile.open(packed) as archive:
-        # Python 3.11 has no filters before 3.11.4. What is unpacked is a commit of our own.
-        archive.extractall(source, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(source, filter="data")
+        else:  # Python before 3.11.4; what is unpacked is a commit of our own
+            archive.extractall(source)
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist", "-d", str(made)],
         cwd=source,
