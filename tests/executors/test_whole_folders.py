@@ -6,8 +6,9 @@ import pytest
 
 from executors.hands import OWNER, PATH, TARGET, give, home, place, run
 from metnos.app import App
-from metnos.core.errors import Waiting
+from metnos.core.errors import ExecutorFailed, Refused, Waiting
 from metnos.executors.run import Call
+from metnos.turn.named import named_paths
 
 CARRY = """
 import os
