@@ -275,6 +275,7 @@ sys.path.insert(0, sys.argv[1])
 from executors.boxes import Box
 from executors.sequences import furnish
 from metnos.core.errors import ExecutorFailed, MetnosError
+from metnos.law.principal import Channel, of_account
 box = Box(Path("/mnt/box"))
 furnish(box)
 before = box.everything()
@@ -303,7 +304,7 @@ for left in range(0, 200_000, 12_288):
     box.undo.settle()
     for action in box.undo.actions():
         if action.state in ("done", "interrupted"):
-            box.undo.undo(action.id, by=at_terminal())
+            box.undo.undo(action.id, by=of_account(Channel.TERMINAL))
     assert box.everything() == before, left
     assert box.rubbish() == [], box.rubbish()
 print(sorted(kinds))

@@ -174,7 +174,7 @@ class Runner:
         if self._parts.policy.decide(self._ask(call, executor, prepared)).verdict != "allow":
             return executor, prepared
         planning = self._parts.planning()
-        self._rehearse(call, executor, prepared, planning)
+        self._rehearse(call, executor, prepared, planning, answered=False)  # the run that follows answers a breach
         needs = list(carried_needs(planning.carried))
         return executor, replace(prepared, needs=tuple(dict.fromkeys((*prepared.needs, *needs))))
 
@@ -251,7 +251,13 @@ class Runner:
         return replace(preview, lines=(*call.whole.told, *preview.lines), kept={whole.KEY: call.whole.data()})
 
     def _rehearse(
-        self, call: Call, executor: Executor, prepared: Prepared, planning: Planning | None = None
+        self,
+        call: Call,
+        executor: Executor,
+        prepared: Prepared,
+        planning: Planning | None = None,
+        *,
+        answered: bool = True,
     ) -> tuple[Outcome, Preview]:
         """Run it with hands that only note, if that shows everything: what leaves the machine cannot be tried."""
         words = tuple(need.words for need in prepared.needs)
@@ -264,7 +270,8 @@ class Runner:
             return nothing, Preview((*words, "what exactly it changes cannot be shown before it is done"), None)
         planning = planning or self._parts.planning()
         outcome = self._perform(call, executor, prepared, planning, None)
-        run_after.answer_breach(self._parts.catalog, executor, outcome)
+        if answered:
+            run_after.answer_breach(self._parts.catalog, executor, outcome)
         return outcome, Preview(planning.preview, outcome.effects)
 
     # -- acting
