@@ -14,7 +14,6 @@ from metnos.core.sign import Signer
 from metnos.executors import effect_files
 from metnos.executors.effects import Doing
 from metnos.executors.undo_rules import State
-from metnos.law.principal import at_terminal
 from suite import Repeat
 
 Scenario = Callable[[Doing, Box], object]
@@ -107,10 +106,10 @@ def test_killed_at_any_step_of_an_act(
             after = again.everything()
             for action in again.undo.actions():
                 assert action.state is (State.DONE if alive else State.INTERRUPTED)
-                again.undo.undo(action.id, by=at_terminal())
+                again.undo.undo(action.id)
             assert again.everything() == before
             for action in again.undo.actions():
-                again.undo.redo(action.id, by=at_terminal())
+                again.undo.redo(action.id)
             assert again.everything() == after
             happened.add(after == before)
             again.close()
@@ -145,7 +144,7 @@ def test_killed_between_the_exchange_and_the_removal_of_the_old(signer: Signer, 
         assert killed_at(box, 1000, killed)
         again = settled(box)
         assert (again.home / "a").read_bytes() == b"new"
-        again.undo.undo(by=at_terminal())
+        again.undo.undo()
         assert (again.home / "a").read_bytes() == (b"of an editor" if saved_meanwhile else b"first\nsecond\n")
         again.close()
 
@@ -162,18 +161,18 @@ def test_killed_at_any_step_of_an_undo(
             before = box.everything()
             act(box, scenario)
             after = box.everything()
-            alive = not killed_at(box, steps, lambda: box.undo.undo(by=at_terminal()))
+            alive = not killed_at(box, steps, box.undo.undo)
             again = settled(box)
             (action,) = again.undo.actions()
             if steps % 2 and action.state is not State.UNDONE:
-                again.undo.undo(by=at_terminal())
+                again.undo.undo()
             if again.undo.actions()[0].state is State.UNDONE:
                 assert again.everything() == before
-                again.undo.redo(by=at_terminal())
+                again.undo.redo()
             elif again.undo.actions()[0].state is State.INTERRUPTED:
-                again.undo.redo(by=at_terminal())
+                again.undo.redo()
             assert again.everything() == after
-            again.undo.undo(by=at_terminal())
+            again.undo.undo()
             assert again.everything() == before
             again.close()
         if alive:

@@ -13,7 +13,6 @@ from metnos.executors.run import Call
 from metnos.executors.undo_rules import State
 from metnos.executors.whole import MOST, Whole
 from metnos.law.inbox import Item
-from metnos.law.principal import at_terminal
 from signing import approve
 
 PARTS = ["make_folders", "find_files", "move_files"]
@@ -124,7 +123,7 @@ class TestAsking:
             {"any": 2},
         )
         assert {name: ran(equipped)[name] for name in PARTS} == {"make_folders": 1, "find_files": 2, "move_files": 1}
-        equipped.undo.undo(outcome.action, by=at_terminal())
+        equipped.undo.undo(outcome.action)
         assert there() == {"box/a.txt", "box/b.txt"}
 
     def test_what_content_suggested_is_asked_about_part_by_part(self, full: App) -> None:
@@ -149,10 +148,10 @@ class TestUndoing:
         outcome = equipped.runner.resume(approved(equipped, goes_on(equipped, stops(equipped))))
         (action,) = equipped.undo.actions()
         assert (action.id, action.state, len(action.effects)) == (outcome.action, State.DONE, 3)
-        equipped.undo.undo(by=at_terminal())
+        equipped.undo.undo()
         assert there() == {"box/a.txt", "box/b.txt"}
         assert not (home() / "box/old").exists()
-        equipped.undo.redo(by=at_terminal())
+        equipped.undo.redo()
         assert there() == {"box/old/a.txt", "box/old/b.txt"}
 
     def test_a_no_leaves_what_was_done_before_to_be_taken_back(self, equipped: App) -> None:
@@ -162,7 +161,7 @@ class TestUndoing:
         assert (home() / "box/old").is_dir()
         before = equipped.runner.so_far(item)
         assert before is not None
-        equipped.undo.undo(before.action, by=at_terminal())
+        equipped.undo.undo(before.action)
         assert not (home() / "box/old").exists()
 
     def test_what_a_part_did_before_another_failed_is_known(self, full: App) -> None:
@@ -170,13 +169,13 @@ class TestUndoing:
         outcome = run(full, "clean_files", path="~/box", to="~/box/old")
         assert (outcome.ok, outcome.kind) == (False, "invalid")
         assert [each.ok for each in outcome.inner] == [True, False]
-        full.undo.undo(outcome.action, by=at_terminal())
+        full.undo.undo(outcome.action)
         assert not (home() / "box/old").exists()
 
     def test_what_was_taken_back_is_not_built_upon(self, equipped: App) -> None:
         tidy(equipped)
         item = goes_on(equipped, stops(equipped))
-        equipped.undo.undo(by=at_terminal())
+        equipped.undo.undo()
         with pytest.raises(ExecutorFailed, match="taken back"):
             equipped.runner.resume(approved(equipped, item))
         assert there() == {"box/a.txt", "box/b.txt"}

@@ -177,8 +177,7 @@ class App:
         from metnos.executors.undo import Undo
 
         db, store, trash, refuse, ids = self._hands
-        level = Autonomy(self.settings.policy.autonomy)
-        undo = Undo(db, store, trash, refuse, self.clock, ids, self.audit, self.halted, level=level)
+        undo = Undo(db, store, trash, refuse, self.clock, ids, self.audit)
         undo.settle()
         undo.prune(self.clock.now() - timedelta(days=self.settings.policy.undo_days))
         return undo
@@ -378,10 +377,10 @@ class App:
     def _refuse(self, path: Path, access: Access) -> None:
         """Raise on what no executor may touch: forbidden paths, and in the workspace everything but the notes."""
         refuse_forbidden(path, access)
-        if access is not Access.READ:
+        if access is Access.WRITE:
             refuse_holding(path)
         inside = path.is_relative_to(self.workspace.root) and not path.is_relative_to(self.workspace.notes)
-        if access is not Access.READ and inside:
+        if access is Access.WRITE and inside:
             raise ForbiddenPath(f"{path} belongs to the agent itself: no executor changes it")
 
     def close(self) -> None:

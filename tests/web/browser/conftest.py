@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from cli.warm import metnos
 from copying import copy_folder
 from metnos.app import App
+from metnos.cli import main
 from metnos.core.workspace import Workspace
 from metnos.law.principal import Autonomy, Channel, at_terminal
 from suite import Repeat
@@ -62,9 +63,7 @@ def house(_template: Workspace, loaded_program: None, tmp_path_factory: pytest.T
     copy_folder(_template.root, home / "ws")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
-        opened = App.open(Workspace(home / "ws"))
-        opened.set_setting("web.port", "0")
-        opened.close()
+        assert main(["--workspace", str(home / "ws"), "config", "set", "web.port", "0"]) == 0
     made = House(home, "")
     try:
         yield House(home, json.loads(made.metnos("open", "--json", "--no-browser"))["address"])
