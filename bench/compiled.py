@@ -25,7 +25,7 @@ from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.grimoire.trace import Trace
 from metnos.law.inbox import ADOPTION
-from metnos.law.principal import at_terminal
+from metnos.law.principal import Channel, of_account
 from metnos.synt.compiler import Bench, unify
 from metnos.synt.draft import Draft
 
@@ -55,7 +55,7 @@ class _Sequence:
         return ", ".join(step.executor for step in self.trace.steps)
 
     def call(self, name: str, args: dict[str, Any]) -> Outcome:
-        outcome = self.opened.runner.run(Call(name, args, at_terminal(), self.folder))
+        outcome = self.opened.runner.run(Call(name, args, of_account(Channel.TERMINAL), self.folder))
         if not outcome.ok:
             raise BenchError(f"{name} did not run as it should: {outcome.message}")
         return outcome
@@ -97,7 +97,7 @@ def _open(folder: Path) -> app.App:
 
 
 def _compiled(opened: app.App, folder: Path, text: str) -> _Sequence:
-    request = opened.turns.request(text, principal=at_terminal(), cwd=folder)
+    request = opened.turns.request(text, principal=of_account(Channel.TERMINAL), cwd=folder)
     for _ in opened.turns.run(request):
         pass
     trace = opened.medium.load(request.id)
@@ -116,7 +116,7 @@ def _compiled(opened: app.App, folder: Path, text: str) -> _Sequence:
 
 def _agree(opened: app.App, draft: Draft) -> None:
     """Say yes to exactly these files, as whoever starts a benchmark."""
-    by, body = at_terminal(), {"name": draft.name}
+    by, body = of_account(Channel.TERMINAL), {"name": draft.name}
     item = opened.inbox.ask(ADOPTION, f"Sign {draft.name}", body, draft.digest, asked_by=by, hours=1)
     opened.inbox.approve(item.id, by, typed=item.word)
     opened.inbox.take(item.digest)

@@ -30,7 +30,7 @@ from metnos.core.errors import ModelError
 from metnos.core.workspace import Workspace
 from metnos.fastpath.language import language
 from metnos.grimoire.trace import Trace
-from metnos.law.principal import at_terminal
+from metnos.law.principal import Channel, of_account
 from metnos.models import pins
 from metnos.turn.events import Answer, Wanted
 
@@ -119,7 +119,7 @@ def _one(opened: app.App, turn: Mapping[str, Any], home: Path, site: Site) -> Ru
 
 
 def _take(opened: app.App, say: str, home: Path) -> Trace:
-    request = opened.turns.request(say, principal=at_terminal(), cwd=home)
+    request = opened.turns.request(say, principal=of_account(Channel.TERMINAL), cwd=home)
     turn = opened.turns.run(request)
     sent: Answer | None = None
     with contextlib.suppress(StopIteration):

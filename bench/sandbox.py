@@ -20,7 +20,7 @@ from bench.runner import BenchError, Cost, Measure, compare
 from metnos import app
 from metnos.core.workspace import Workspace
 from metnos.executors.run import Call
-from metnos.law.principal import at_terminal
+from metnos.law.principal import Channel, of_account
 from metnos.sandbox.pool import Job, Pool
 from metnos.sandbox.profile import Walls
 
@@ -71,7 +71,7 @@ def _whole_road(folder: Path) -> Measure:
     workspace = Workspace(folder / "workspace")
     app.found(workspace)
     opened = app.App.open(workspace)
-    call = Call("show_time", {}, at_terminal(), folder)
+    call = Call("show_time", {}, of_account(Channel.TERMINAL), folder)
     try:
         opened.runner.run(call)
 

@@ -13,7 +13,7 @@ from bench import scratch
 from bench.runner import BenchError, Measure
 from metnos import app
 from metnos.core.workspace import Workspace
-from metnos.law.principal import at_terminal
+from metnos.law.principal import Channel, of_account
 
 PURPOSE = "a turn's own processor time, against the time of the executors that it runs"
 
@@ -43,7 +43,7 @@ def run(data: Path) -> list[Measure]:  # noqa: ARG001 -- needs none
 def _measure(opened: app.App, folder: Path, name: str, text: str, steps: int) -> list[Measure]:
     own, executors = [], []
     for number in range(_ROUNDS + _WARM_UP):
-        request = opened.turns.request(text, principal=at_terminal(), cwd=folder)
+        request = opened.turns.request(text, principal=of_account(Channel.TERMINAL), cwd=folder)
         for _ in opened.turns.run(request):
             pass
         trace = opened.medium.load(request.id)

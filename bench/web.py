@@ -25,7 +25,7 @@ from bench import mnestome_made, scratch
 from bench.runner import BenchError, Cost, Measure, compare
 from metnos import app
 from metnos.core.workspace import Workspace
-from metnos.law.principal import Autonomy, Channel, at_terminal
+from metnos.law.principal import Autonomy, Channel, of_account
 
 PURPOSE = "the web page: first paint, weight, read rate against a bare application, listeners"
 
@@ -106,7 +106,9 @@ def _links(root: Path, address: str, count: int) -> list[str]:
     """One-time links, as a person at the terminal gets them one by one."""
     opened = app.App.open(Workspace(root))
     try:
-        codes = [opened.pairing.offer(Channel.WEB, Autonomy.FULL, 10, at_terminal()) for _ in range(count)]
+        codes = [
+            opened.pairing.offer(Channel.WEB, Autonomy.FULL, 10, of_account(Channel.TERMINAL)) for _ in range(count)
+        ]
     finally:
         opened.close()
     return [f"{address}/enter?key={code}" for code in codes]

@@ -19,7 +19,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.executors import perform
-from metnos.law import founding
+from metnos.law import founding, principal
 from metnos.store import db
 from metnos.synt import mutants
 from sandboxes import LentPool
@@ -45,6 +45,14 @@ def _unsynced() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         patch.setattr(db, "pragma", pragma)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _owner_is_here() -> Iterator[None]:
+    """A test may speak as the owner in person. Who types a command is found out by `cli.person`, as in life."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(principal, "is_at_terminal", lambda: True)
         yield
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from metnos.core.workspace import Workspace
 from metnos.law.audit_log import backwards
+from metnos.law.principal import Principal, at_terminal
 from metnos.sandbox.profile import find_bwrap
 
 ROOT = Path(__file__).parents[1]
@@ -107,9 +108,9 @@ def kinds(workspace: Workspace) -> list[str]:
     return [line.kind for line in backwards(workspace.audit)][::-1]
 
 
-def agreed(_arrival: object) -> bool:
-    """Say yes to whatever a backup brings."""
-    return True
+def agreed(_arrival: object) -> Principal:
+    """A person who agrees to a restore."""
+    return at_terminal()
 
 
 def tool(name: str) -> ModuleType:

@@ -30,7 +30,8 @@ def configuration() -> str:
         "Settings live in `metnos.toml` in the workspace (`metnos config path` prints where). Every one has a default,"
         " so the file may be empty or missing.", "",
         "- `metnos config show` lists every setting in force and where it comes from.",
-        "- `metnos config set KEY VALUE` changes one and leaves the rest of the file, comments included, as it is.",
+        "- `metnos config set KEY VALUE` changes one and leaves the rest of the file, comments included, as it is."
+        " What raises the level, moves a limit, opens a door or sends anything out of the home only a person sets.",
         "- An environment variable wins over the file, which wins over the default. It gives no power: it can lower"
         " `policy.autonomy` and not raise it, and what only a person sets has none.",
         "- An unknown key, in the file or as a `METNOS_*` variable, is an error that names the nearest known one.", "",

@@ -40,3 +40,60 @@ def test_whatever_points_to_a_key_is_a_secret(opened: App) -> None:
     assert all(adjusting.at_terminal_only(name) for name in secret)
     pointing = {each.name for each in adjusting.sheet(opened) if "`env:VARIABLE`" in each.description}
     assert pointing <= secret
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("web.host", "0.0.0.0"),
+        ("web.hosts", "evil.example"),
+        ("web.accounts", "nobody"),
+        ("web.behind_proxy", "true"),
+        ("telegram.api_base", "http://127.0.0.1:9"),
+        ("telegram.enabled", "true"),
+        ("otel.endpoint", "http://127.0.0.1:9/v1"),
+        ("life.webhook", "http://127.0.0.1:9/"),
+        ("life.rpc", "http://127.0.0.1:9/"),
+        ("life.balance_usd", "100"),
+        ("models.main.url", "https://cloud.example/v1"),
+        ("models.wise.provider", "anthropic"),
+        ("embed.url", "https://cloud.example/v1"),
+        ("backup.folder", "/tmp/elsewhere"),
+        ("policy.autonomy", "full"),
+        ("policy.undo_days", "1"),
+        ("policy.approval_hours", "720"),
+        ("executors.births", "50"),
+        ("sandbox.bwrap", "/tmp/bwrap"),
+        ("sandbox.timeout_s", "100"),
+        ("night.backup", "false"),
+        ("mcp.elicit", "true"),
+    ],
+)
+def test_no_script_opens_a_door_or_moves_a_fence(opened: App, name: str, value: str) -> None:
+    assert adjusting.needs_person(opened, name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("disk.need_free_mb", "200"),
+        ("policy.autonomy", "read_only"),
+        ("turn.show", "7"),
+        ("models.main.name", "m"),
+        ("models.main.url", "http://127.0.0.1:11434/v1"),
+        ("log.format", "json"),
+    ],
+)
+def test_a_script_sets_what_can_do_no_harm(opened: App, name: str, value: str) -> None:
+    assert not adjusting.needs_person(opened, name, value)
+
+
+def test_no_key_goes_to_an_address_that_a_script_chose(opened: App) -> None:
+    adjusting.change(opened, "models.main.key", "file:cloud", at_terminal())
+    assert adjusting.needs_person(opened, "models.main.url", "http://127.0.0.1:9/v1")
+
+
+def test_every_door_and_every_fence_needs_a_person(opened: App) -> None:
+    guarded = [each.name for each in adjusting.sheet(opened) if each.terminal or adjusting.is_fence(each.name)]
+    free = [name for name in guarded if not adjusting.needs_person(opened, name, "1")]
+    assert free == ["disk.warn_free_mb", "disk.need_free_mb"]

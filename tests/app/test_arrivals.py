@@ -13,6 +13,7 @@ from metnos.core.workspace import Workspace
 from metnos.executors import folder, index
 from metnos.executors.state import State
 from metnos.law.arrival import Arrival
+from metnos.law.principal import Principal
 from signing import adopt
 from support import agreed
 
@@ -43,9 +44,9 @@ def test_of_another_agent_no_executor_is_active_before_it_is_signed_here(
     path, target = backup(own, tmp_path / "b.tar.gz"), Workspace(tmp_path / "elsewhere")
     shown: list[Arrival] = []
 
-    def agree(arrival: Arrival) -> bool:
+    def agree(arrival: Arrival) -> Principal:
         shown.append(arrival)
-        return True
+        return agreed(arrival)
 
     app.restore(path, target, replace=False, passphrase=passphrase, agree=agree)
     assert shown[0].more["executors"] == (NAME,)
@@ -63,7 +64,7 @@ def test_what_was_stopped_since_an_own_backup_stays_stopped(own: App, tmp_path: 
     own.catalog.change(NAME, State.REVOKED, "it did harm")
     own.catalog.change("read_files", State.DISABLED, "not wanted")
     own.close()
-    app.restore(path, own.workspace, replace=True, passphrase=None)
+    app.restore(path, own.workspace, replace=True, passphrase=None, agree=agreed)
     restored = App.open(own.workspace)
     assert restored.catalog.look(NAME).state is State.REVOKED
     assert restored.catalog.look("read_files").state is State.DISABLED
@@ -76,7 +77,7 @@ def test_what_was_stopped_since_an_own_backup_stays_stopped(own: App, tmp_path: 
 def test_an_own_backup_brings_its_executors_back_as_they_are(own: App, tmp_path: Path) -> None:
     path = backup(own, tmp_path / "b.tar.gz", None)
     own.close()
-    app.restore(path, own.workspace, replace=True, passphrase=None)
+    app.restore(path, own.workspace, replace=True, passphrase=None, agree=agreed)
     restored = App.open(own.workspace)
     assert restored.catalog.get(NAME).state is State.ACTIVE
     restored.close()
@@ -88,7 +89,7 @@ def test_where_it_cannot_be_known_what_was_stopped_nothing_is_active_unseen(own:
     for side in own.workspace.mnestome.glob("mnest.sqlite*"):
         side.unlink()
     own.workspace.mnest_db.write_bytes(b"no database any more" * 100)
-    app.restore(path, own.workspace, replace=True, passphrase=None)
+    app.restore(path, own.workspace, replace=True, passphrase=None, agree=agreed)
     restored = App.open(own.workspace)
     assert restored.catalog.look(NAME).state is State.QUARANTINE
     assert restored.catalog.get("find_files").state is State.ACTIVE

@@ -159,7 +159,8 @@ class TestForgetting:
     def test_a_question_that_waits_for_a_yes_is_closed_and_emptied(self, app: App) -> None:
         opened, _ = quiet(app, policy__autonomy="supervised")
         opened.__dict__["embedder"] = None
-        assert take(opened, f"copy the PDFs in ~/{WORD} to ~/docs").ended.state == "waiting"
+        taken = take(opened, f"copy the PDFs in ~/{WORD} to ~/elsewhere")
+        assert taken.ended.state == "waiting"
         (item,) = opened.inbox.waiting()
         forget(opened, WORD)
         assert opened.inbox.waiting() == []

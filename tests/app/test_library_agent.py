@@ -11,12 +11,12 @@ from metnos.core.clock import MovableClock
 from metnos.core.errors import ExecutorError, UsageError, Waiting, WorkspaceError
 from metnos.executors import template
 from metnos.executors.call import Call
-from metnos.law.principal import PEOPLE, Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.turn.events import Answered, Event, Started, Wanted
 from signing import OWNER, approve
 from turn.scripted import Only, Scripted
 
-PROGRAM = Principal(Channel.API, "script", Autonomy.FULL)
+PROGRAM = Principal(Channel.LIBRARY, "script", Autonomy.READ_ONLY)
 
 
 @pytest.fixture
@@ -69,11 +69,12 @@ def test_what_is_refused_is_not_done_and_a_strange_answer_is_no_yes(agent: Agent
     assert letter.exists()
 
 
-def test_a_program_is_never_asked_and_takes_nothing_back(equipped: App, clock: MovableClock, letter: Path) -> None:
+def test_one_that_may_only_read_is_never_asked_and_takes_nothing_back(
+    equipped: App, clock: MovableClock, letter: Path
+) -> None:
     agent = Agent(equipped.workspace.root, principal=PROGRAM, clock=clock)
     answer = agent.ask(f"delete {letter}", approve=lambda _: pytest.fail("asked"))
-    assert answer.state == "waiting"
-    assert len(answer.waits) == 1
+    assert not answer.ok
     assert letter.exists()
     with pytest.raises(UsageError, match="may not take"):
         agent.undo()
@@ -113,10 +114,16 @@ def test_a_program_answers_no_question_that_somebody_else_put(agent: Agent, lett
     assert letter.exists()
 
 
-@pytest.mark.parametrize("channel", sorted(PEOPLE))
-def test_a_program_cannot_say_that_it_is_a_person(equipped: App, channel: Channel) -> None:
-    with pytest.raises(UsageError, match="in person"):
+@pytest.mark.parametrize("channel", sorted(set(Channel) - {Channel.LIBRARY}))
+def test_a_program_cannot_say_that_it_is_anything_else(equipped: App, channel: Channel) -> None:
+    with pytest.raises(UsageError, match="does not speak as"):
         Agent(equipped.workspace.root, principal=Principal(channel, "owner", Autonomy.FULL))
+
+
+def test_no_program_becomes_the_owner_in_person_later(agent: Agent) -> None:
+    with pytest.raises(AttributeError):
+        agent.principal = OWNER  # type: ignore[misc]
+    assert agent.principal.channel is Channel.LIBRARY
 
 
 def test_the_audit_says_that_a_program_answered(agent: Agent, letter: Path) -> None:

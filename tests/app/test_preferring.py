@@ -119,6 +119,7 @@ class TestAfterAYes:
     ) -> None:
         for _ in range(3):
             assert self.approved(careful, PROGRAM).canonical == ""
+            empty(Path.home() / "archive")
             clock.move(timedelta(days=1))
         remembering.curate(careful, now=True)
         assert known(careful, Kind.PROCEDURAL) == []

@@ -9,6 +9,7 @@ from app.remembered import done
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.grimoire.episode import Viewer
+from metnos.law.principal import at_terminal
 
 KEY = "the spare key is under the blue flower pot"
 
@@ -32,9 +33,9 @@ def test_who_names_a_place_is_not_told_what_was_once_said_of_it(app: App, tmp_pa
 
 def test_what_was_taken_back_is_no_answer(app: App) -> None:
     trace = done(app, "remember that the boiler was mended in May")
-    app.undo.undo(trace.steps[0].action)
+    app.undo.undo(trace.steps[0].action, by=at_terminal())
     assert "May" not in done(app, "when was the boiler mended?").answer
-    app.undo.redo()
+    app.undo.redo(by=at_terminal())
     assert "May" in done(app, "when was the boiler mended?").answer
 
 

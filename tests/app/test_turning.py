@@ -11,7 +11,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.errors import InboxError
 from metnos.grimoire import tiers
 from metnos.grimoire.retention import Summarise
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.models.budget import Meter, Metered
 from metnos.models.scripted import DIES, Scripted
 from metnos.night.notices import Notices
@@ -35,7 +35,7 @@ def test_an_interrupted_turn_is_named_and_offered_for_undo(equipped: App, tmp_pa
     (notice,) = Notices(equipped.night_db, equipped.clock).unseen()
     assert "interrupted" in notice.text
     action = notice.text.rpartition(" ")[2]
-    equipped.undo.undo(action)
+    equipped.undo.undo(action, by=at_terminal())
     assert (tmp_path / "home" / "a.txt").exists()
     turning.settle(equipped)
     assert len(Notices(equipped.night_db, equipped.clock).unseen()) == 1

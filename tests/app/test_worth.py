@@ -7,6 +7,7 @@ from grimoire.traces import step, trace
 from metnos.app import App, learning, worth
 from metnos.executors import fitness
 from metnos.grimoire.trace import State
+from metnos.law.principal import at_terminal
 
 
 @pytest.fixture
@@ -57,10 +58,10 @@ def test_an_undo_reopens_the_gap_and_a_redo_closes_it(app: App) -> None:
     assert done.trace.state is State.DONE, done.ended.text
     (before,) = [value for value, _ in told(app, "move_files").values()]
     (action,) = done.ended.undo
-    app.undo.undo(action)
+    app.undo.undo(action, by=at_terminal())
     learning.catch_up(app)
     (undone,) = [value for value, _ in told(app, "move_files").values()]
-    app.undo.redo(action)
+    app.undo.redo(action, by=at_terminal())
     learning.catch_up(app)
     (redone,) = [value for value, _ in told(app, "move_files").values()]
     assert (before, undone, redone) == (1.0, -1.0, 1.0)

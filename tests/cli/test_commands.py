@@ -108,7 +108,7 @@ class TestConfig:
         wanted = {
             "disk.need_free_mb": "3",
             "disk.warn_free_mb": "5",
-            "audit.checkpoint_every": "9",
+            "turn.show": "9",
             "models.main.name": "m",
         }
         threads = [threading.Thread(target=metnos, args=("config", "set", key, value)) for key, value in wanted.items()]
@@ -201,8 +201,11 @@ class TestBackupAndRestore:
         looked = say("restore", made["path"], "--dry-run")
         assert "is whole" in looked.out
         assert (root / "USER.md").read_text() == "newer"
-        done = metnos("restore", made["path"], "--replace")
-        assert done.code == 0, done.err
+        piped = metnos("restore", made["path"], "--replace", stdin=f"{word_of(made['path'])}\nyes\n")
+        assert (piped.code, "only a person may" in piped.err) == (1, True)
+        assert (root / "USER.md").read_text() == "newer"
+        done = on_a_terminal("restore", made["path"], "--replace", typed=[("Type ", word_of(made["path"]))])
+        assert done.code == 0, done.out
         assert "is kept at" in done.out
         assert (root / "USER.md").read_text() == "as it was"
         assert say("audit", "verify").code == 0

@@ -181,7 +181,9 @@ class TestAsking:
         assert f"metnos undo {action}" in plain(done.out)
         assert say("undo", action, "--yes").code == 0
         assert path.read_text() == "a.txt\n"
-        assert say("redo", action, "--yes").code == 0
+        assert metnos("redo", action, stdin="yes\n").code == 1
+        assert path.exists(), "a pipe does nothing again"
+        assert on_a_terminal("redo", action, typed=[("Type yes", "yes")]).code == 0
         assert not path.exists()
 
     def test_at_a_terminal_a_yes_is_used_at_once(self, home: Path) -> None:
@@ -220,13 +222,18 @@ class TestSwitching:
     def test_revoked_is_final(self, say: Say) -> None:
         say("executor", "new", "count_lines")
         assert say("executor", "sign", "count_lines").code == 0
-        assert say("executor", "revoke", "count_lines", "--yes").out == "count_lines: active → revoked\n"
+        assert metnos("executor", "revoke", "count_lines", "--yes").code == 2, "no option stands for a person"
+        assert metnos("executor", "revoke", "count_lines", stdin="count_lines\n").code == 1
+        assert on_a_terminal("executor", "revoke", "count_lines", typed=[("Type count_lines", "yes")]).code == 1
+        assert data(say("executor", "show", "count_lines", "--json"))["state"] == "active"
+        assert on_a_terminal("executor", "revoke", "count_lines", typed=[("Type count_lines", "count_lines")]).code == 0
         for command in (("enable", "count_lines"), ("sign", "count_lines")):
             ran = say("executor", *command)
             assert (ran.code, "revoked" in ran.err) == (1, True)
 
     def test_nothing_is_revoked_where_nobody_can_answer(self, say: Say) -> None:
         assert metnos("executor", "revoke", "find_files").code != 0
+        assert on_a_terminal("executor", "revoke", "find_files", typed=[("Type find", "find_files")]).code == 1
         assert data(say("executor", "show", "find_files", "--json"))["state"] == "active"
 
     def test_panic_and_lift(self, home: Path, say: Say) -> None:

@@ -11,10 +11,10 @@ from click.testing import CliRunner, Result
 
 from app.remembered import ASKED, LINE, Embedder, copied, known, taught, the_folder
 from metnos.app import App, found, keeping, remembering
-from metnos.cli import Choice, memory, memory_figures, memory_keep, why
+from metnos.cli import Choice, memory, memory_figures, memory_keep, person, why
 from metnos.core import files
 from metnos.core.clock import MovableClock
-from metnos.core.errors import MetnosError, UsageError
+from metnos.core.errors import MetnosError, Refused, UsageError
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Where
 from metnos.grimoire.fact import Kind
@@ -115,7 +115,7 @@ class TestLooking:
     @pytest.mark.parametrize("part", ["", " ", "nowhere", "%", "../x", "0"])
     def test_what_is_no_memory_is_said(self, app: App, part: str) -> None:
         before = everything(app)
-        for command in (("show", part), ("pin", part), ("forget", "--yes", "--id", part)):
+        for command in (("show", part), ("pin", part), ("forget", "--id", part)):
             assert "memory search" in refused(*command).fix
         assert everything(app) == before
 
@@ -157,39 +157,50 @@ class TestLooking:
 
 
 class TestForgetting:
-    def test_nobody_is_there_to_be_asked(self, app: App) -> None:
+    @pytest.fixture(autouse=True)
+    def _yes(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(person, "is_at_terminal", lambda: True)
+        monkeypatch.setattr(person, "read_line", lambda *_: "yes")
+
+    def test_nobody_is_there_to_be_asked(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         before = everything(app)
         app.grimoire.add(KEY)
-        assert "--yes" in refused("forget", "flower pot").fix
+        with monkeypatch.context() as patch:
+            patch.setattr(person, "is_at_terminal", lambda: False)
+            assert isinstance(refused("forget", "flower pot"), Refused)
+        with monkeypatch.context() as patch:
+            patch.setattr(person, "read_line", lambda *_: "y")
+            assert isinstance(refused("forget", "flower pot"), Refused)
+        assert invoke("forget", "flower pot", "--yes").exit_code == 2
         app.grimoire.episodes.remove([each.id for each in app.grimoire.recall("flower", memory.Viewer()).episodes])
         assert everything(app) == before
 
     def test_it_is_gone_and_it_is_said_what_went(self, app: App) -> None:
         typed("add", KEY)
         take(app, "Where is the spare key?")
-        said = typed("forget", "--yes", "FLOWER", "pot")
+        said = typed("forget", "FLOWER", "pot")
         assert said.startswith("Forgotten: 1 episode, ")
         assert "1 turn" in said
-        assert "Nothing that is remembered holds that." in typed("forget", "--yes", "flower pot")
-        assert data("forget", "--yes", "flower pot") == {}
+        assert "Nothing that is remembered holds that." in typed("forget", "flower pot")
+        assert data("forget", "flower pot") == {}
         assert "flower" not in typed("search", "spare key")
 
     def test_a_file_of_the_owners_own_is_named(self, app: App) -> None:
         typed("add", KEY)
         (app.workspace.root / "USER.md").write_text("There is a flower pot.\n")
-        done = invoke("forget", "--yes", "flower pot")
+        done = invoke("forget", "flower pot")
         assert "USER.md says it too" in done.output
         assert "flower pot" in (app.workspace.root / "USER.md").read_text()
 
     def test_by_id_in_numbers(self, app: App) -> None:
         key = typed("add", KEY).split()[-1]
-        gone = data("forget", "--yes", "--id", key[-8:])
+        gone = data("forget", "--id", key[-8:])
         assert (gone["episodes"], gone["facts"]) == (1, 0)
 
     @pytest.mark.parametrize("line", [(), ("",), ("  ",), ("xy",)])
     def test_too_little_is_refused_and_nothing_goes(self, app: App, line: tuple[str, ...]) -> None:
         before = everything(app)
-        assert isinstance(refused("forget", "--yes", *line), UsageError)
+        assert isinstance(refused("forget", *line), UsageError)
         assert everything(app) == before
 
 

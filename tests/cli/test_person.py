@@ -51,6 +51,7 @@ LINES = (
     ("telegram", "pair"),
     ("config", "set", "policy.autonomy", "full"),
     ("config", "set", "mcp.elicit", "true"),
+    ("config", "set", "web.host", "0.0.0.0"),
     ("executor", "enable", "find_links"),
     ("synt", "rollback", NAME),
     ("life", "retire"),

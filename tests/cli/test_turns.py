@@ -11,9 +11,9 @@ from cli.warm import metnos
 from grimoire.traces import SECRET, START, secretive, step, trace
 from metnos import app
 from metnos.app import learning
-from metnos.cli import Choice
+from metnos.cli import Choice, person
 from metnos.cli import turns as commands
-from metnos.core.errors import TurnError, UsageError
+from metnos.core.errors import Refused, TurnError
 from metnos.core.workspace import Workspace
 from metnos.grimoire.medium import Medium
 from metnos.grimoire.trace import State
@@ -85,13 +85,15 @@ def test_forgotten(medium: Medium, equipped: app.App, monkeypatch: pytest.Monkey
     house = commands.open_app(Choice(None))
     record_turn(house.catalog.db, medium.facts(made.id))
     refused = type_in(commands.turns, "forget", "01SECRET")
-    assert isinstance(refused.exception, UsageError)
+    assert isinstance(refused.exception, Refused)
     assert medium.load("01SECRET").text
-    assert type_in(commands.turns, "forget", "01SECRET", "--yes").output == "Forgotten: turn 01SECRET\n"
+    monkeypatch.setattr(person, "is_at_terminal", lambda: True)
+    monkeypatch.setattr(person, "read_line", lambda *_: "yes")
+    assert type_in(commands.turns, "forget", "01SECRET").output == "Forgotten: turn 01SECRET\n"
     assert SECRET not in repr(medium.load("01SECRET"))
     assert proto.protos(house.catalog.db)[0].summary == ""
     assert kinds(equipped.workspace)[-2:] == ["turn forgotten"] * 2
-    assert "was forgotten before" in type_in(commands.turns, "forget", "01SECRET", "--yes").output
+    assert "was forgotten before" in type_in(commands.turns, "forget", "01SECRET").output
     shown = type_in(commands.turns, "show", "01SECRET").output
     assert "was forgotten, as you wished" in shown
     assert SECRET not in shown

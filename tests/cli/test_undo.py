@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from executors.boxes import Box
+from metnos.cli import person
 from metnos.cli import undo as undo_commands
-from metnos.core.errors import UndoError, UsageError
+from metnos.core.errors import Refused, UndoError, UsageError
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def write(box: Box, name: str) -> str:
     return acting.id
 
 
-def test_list_show_undo_redo(box: Box) -> None:
+def test_list_show_undo_redo(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(undo_commands.undo, "--list").output == "Nothing was changed yet.\n"
     ident = write(box, "x")
     listed = run(undo_commands.undo, "--list").output
@@ -44,7 +45,9 @@ def test_list_show_undo_redo(box: Box) -> None:
     assert not (box.home / "x").exists()
     would = json.loads(run(undo_commands.redo, "--dry-run", "--json").output)["would"]
     assert would == [f"put back what was removed from {box.home / 'x'}"]
-    assert json.loads(run(undo_commands.redo, ident, "--yes", "--json").output)["state"] == "redone"
+    monkeypatch.setattr(person, "is_at_terminal", lambda: True)
+    monkeypatch.setattr(person, "read_line", lambda *_: "yes")
+    assert json.loads(run(undo_commands.redo, ident, "--json").stdout)["state"] == "redone"
     assert (box.home / "x").read_bytes() == b"x"
 
 
@@ -57,6 +60,18 @@ def test_asks_and_takes_no_for_an_answer(box: Box, monkeypatch: pytest.MonkeyPat
     assert (box.home / "x").exists()
     agreed = CliRunner().invoke(undo_commands.undo, help_option_names=["-h", "--help"], input="y\n")
     assert "Undone" in agreed.output
+    assert not (box.home / "x").exists()
+
+
+def test_only_a_person_does_it_again(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    ident = write(box, "x")
+    run(undo_commands.undo, "--yes")
+    assert run(undo_commands.redo, ident, "--yes").exit_code == 2, "no option stands for a person"
+    assert isinstance(run(undo_commands.redo, ident).exception, Refused)
+    monkeypatch.setattr(person, "is_at_terminal", lambda: True)
+    for typed in (None, "", "y", "no"):
+        monkeypatch.setattr(person, "read_line", lambda *_, typed=typed: typed)
+        assert isinstance(run(undo_commands.redo, ident).exception, Refused)
     assert not (box.home / "x").exists()
 
 

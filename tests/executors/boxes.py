@@ -20,6 +20,7 @@ from metnos.executors.undo import Undo
 from metnos.executors.undo_schema import MIGRATIONS
 from metnos.law.audit import Audit
 from metnos.law.forbidden import Access
+from metnos.law.halt import Halt
 from metnos.store.db import Database
 
 FAST = Path("/dev/shm")  # where a sync costs nothing
@@ -52,6 +53,7 @@ class Box:
             each.mkdir(parents=True, exist_ok=True)
         self.trash = Trash(root / "share" / "Trash")
         self.ids = UlidMaker(self.clock)
+        self.halt: Halt | None = None
         self.checkpoint: Callable[[str], None] = lambda _: None
         self.db = Database(self.workspace.undo_db, MIGRATIONS, clock=self.clock)
         self.signer = signer or make_signer(root)
@@ -60,8 +62,9 @@ class Box:
             self.db, self.store, self.trash, self.clock, self.ids, refuse, max_file=1 << 20, checkpoint=self._point
         )
         self.undo = Undo(
-            self.db, self.store, self.trash, refuse, self.clock, self.ids, self.audit, checkpoint=self._point
-        )
+            self.db, self.store, self.trash, refuse, self.clock, self.ids, self.audit, lambda: self.halt,
+            checkpoint=self._point,
+        )  # fmt: skip
 
     def _point(self, step: str) -> None:
         self.checkpoint(step)

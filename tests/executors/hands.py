@@ -25,6 +25,14 @@ def home() -> Path:
     return Path.home().resolve()
 
 
+def place(name: str, text: str = "content") -> Path:
+    """A file in the test's own home."""
+    path = home() / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
 def give(
     app: App,
     source: str,

@@ -66,4 +66,12 @@ RUN = """
     .config/JetBrains/x/options/x.xml .obsidian/plugins/x/main.js Desktop/x.desktop crontab cron.d/x
     systemd/user/x.timer autostart/x .config/cron/x lib/libx.so x.AppImage .mozilla/firefox/p/user.js
     .config/chromium/Default/Preferences .config/mimeapps.list .config/user-dirs.dirs
+    project/AGENTS.override.md project/WARP.md project/CRUSH.md project/replit.md project/configure project/autogen.sh
+    project/WORKSPACE project/BUILD project/x.bzl project/x.csproj project/x.vcxproj project/Directory.Build.props
+    project/Pipfile project/manage.py project/requirements.txt project/latexmkrc project/main.tf project/pixi.toml
+    project/mise.local.toml project/turbo.json project/nx.json project/go.work project/mix.exs project/rebar.config
+    project/stack.yaml project/Setup.hs project/x.cabal project/Package.swift project/Snakefile project/Tiltfile
+    project/Earthfile project/Fastfile project/Dangerfile project/Capfile project/Berksfile project/buildspec.yml
+    project/appspec.yml dotfiles/config.nu dotfiles/env.nu dotfiles/rc.lua dotfiles/xmonad.hs dotfiles/wezterm.lua
+    scripts/x.user.js public_html/x.php www/index.php
 """.split()

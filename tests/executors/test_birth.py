@@ -193,7 +193,7 @@ class TestMutators:
 
     def test_that_cannot_be_taken_back_do_not_pass(self, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing that goes through the broker is like that, so undo itself forgets something here."""
-        monkeypatch.setattr(birth.Undo, "undo", lambda _self, _action: None)
+        monkeypatch.setattr(birth.Undo, "undo", lambda _self, _action, **_: None)
         test = {"files": {"a": "old"}, "args": {"target": "a"}}
         assert try_(pool, OVERWRITE, test, WRITING).problem == "undone, the box is not as it was"
 

@@ -101,13 +101,15 @@ class TestUpgrading:
         builtins.install(shop.catalog, ship(package, version="1.1.0"))
         assert shop.catalog.look("find_files").state is State.QUARANTINE
 
-    def test_a_revoked_one_stays_revoked(self, shop: Shop, package: Path) -> None:
+    def test_none_is_revoked_and_one_switched_off_stays_so(self, shop: Shop, package: Path) -> None:
         builtins.install(shop.catalog, package)
-        shop.catalog.change("find_files", State.REVOKED, "never")
+        with pytest.raises(NotTrusted):
+            shop.catalog.change("find_files", State.REVOKED, "never")
+        assert shop.catalog.get("find_files").usable
+        shop.catalog.change("find_files", State.DISABLED, "never")
         for version in ("1.0.0", "1.1.0"):
-            report = builtins.install(shop.catalog, ship(package, version=version))
-            assert "find_files" not in report.changed
-            assert shop.catalog.look("find_files").state is State.REVOKED
+            builtins.install(shop.catalog, ship(package, version=version))
+            assert shop.catalog.look("find_files").state is State.DISABLED
 
     def test_one_that_was_tampered_with_is_restored_and_said(self, shop: Shop, package: Path) -> None:
         builtins.install(shop.catalog, package)

@@ -14,6 +14,7 @@ from metnos.core.sign import Signer
 from metnos.executors import effect_files
 from metnos.executors.effects import Doing
 from metnos.executors.undo_rules import State
+from metnos.law.principal import at_terminal
 from suite import Repeat
 
 Scenario = Callable[[Doing, Box], object]
@@ -106,10 +107,10 @@ def test_killed_at_any_step_of_an_act(
             after = again.everything()
             for action in again.undo.actions():
                 assert action.state is (State.DONE if alive else State.INTERRUPTED)
-                again.undo.undo(action.id)
+                again.undo.undo(action.id, by=at_terminal())
             assert again.everything() == before
             for action in again.undo.actions():
-                again.undo.redo(action.id)
+                again.undo.redo(action.id, by=at_terminal())
             assert again.everything() == after
             happened.add(after == before)
             again.close()
@@ -144,7 +145,7 @@ def test_killed_between_the_exchange_and_the_removal_of_the_old(signer: Signer, 
         assert killed_at(box, 1000, killed)
         again = settled(box)
         assert (again.home / "a").read_bytes() == b"new"
-        again.undo.undo()
+        again.undo.undo(by=at_terminal())
         assert (again.home / "a").read_bytes() == (b"of an editor" if saved_meanwhile else b"first\nsecond\n")
         again.close()
 
@@ -161,18 +162,18 @@ def test_killed_at_any_step_of_an_undo(
             before = box.everything()
             act(box, scenario)
             after = box.everything()
-            alive = not killed_at(box, steps, box.undo.undo)
+            alive = not killed_at(box, steps, lambda: box.undo.undo(by=at_terminal()))
             again = settled(box)
             (action,) = again.undo.actions()
             if steps % 2 and action.state is not State.UNDONE:
-                again.undo.undo()
+                again.undo.undo(by=at_terminal())
             if again.undo.actions()[0].state is State.UNDONE:
                 assert again.everything() == before
-                again.undo.redo()
+                again.undo.redo(by=at_terminal())
             elif again.undo.actions()[0].state is State.INTERRUPTED:
-                again.undo.redo()
+                again.undo.redo(by=at_terminal())
             assert again.everything() == after
-            again.undo.undo()
+            again.undo.undo(by=at_terminal())
             assert again.everything() == before
             again.close()
         if alive:

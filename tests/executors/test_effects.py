@@ -20,6 +20,7 @@ from metnos.executors.effect_names import LOCK
 from metnos.executors.effect_tree import Node
 from metnos.executors.trash import Trash
 from metnos.executors.undo_rules import State
+from metnos.law.principal import at_terminal
 from support import ROOT, at_once, on_a_full_disk
 
 
@@ -49,9 +50,9 @@ def test_undo_and_redo_restore_bytes_modes_and_times(box: Box, scenario: Scenari
     after = box.everything()
     assert after != before
     for _ in range(2):
-        assert box.undo.undo().state is State.UNDONE
+        assert box.undo.undo(by=at_terminal()).state is State.UNDONE
         assert box.everything() == before
-        assert box.undo.redo().state is State.REDONE
+        assert box.undo.redo(by=at_terminal()).state is State.REDONE
         assert box.everything() == after
     assert box.rubbish() == []
 
@@ -94,7 +95,7 @@ def test_names_that_are_no_text(box: Box) -> None:
         acting.trash(box.home / "d" / odd.name)
     action = box.undo.actions()[0]
     assert "\\xff\\n" in "\n".join(box.undo.show(action.id))
-    box.undo.undo()
+    box.undo.undo(by=at_terminal())
     assert box.everything() == before
     assert kind_of(lambda: box.begin().write(odd / "below", b"")) == "not_found"
 
@@ -237,7 +238,7 @@ def test_what_another_program_puts_there_at_the_last_moment_is_not_lost(
     box.checkpoint = lambda _: None
     with box.begin() as acting:
         acting.write(box.home / "a", b"ours", overwrite=True)
-    box.undo.undo()
+    box.undo.undo(by=at_terminal())
     assert (box.home / "a").read_text() == "of the editor"
 
 
@@ -274,6 +275,7 @@ sys.path.insert(0, sys.argv[1])
 from executors.boxes import Box
 from executors.sequences import furnish
 from metnos.core.errors import ExecutorFailed, MetnosError
+from metnos.law.principal import Channel, of_account
 box = Box(Path("/mnt/box"))
 furnish(box)
 before = box.everything()
@@ -302,7 +304,7 @@ for left in range(0, 200_000, 12_288):
     box.undo.settle()
     for action in box.undo.actions():
         if action.state in ("done", "interrupted"):
-            box.undo.undo(action.id)
+            box.undo.undo(action.id, by=of_account(Channel.TERMINAL))
     assert box.everything() == before, left
     assert box.rubbish() == [], box.rubbish()
 print(sorted(kinds))
@@ -370,9 +372,9 @@ def without_rights(box: Box) -> tuple[list[str], bool]:
         acting.move(home / "copy", home / "f" / "copy")
     after = snapshot(home)
     whole = stat.S_IMODE((home / "f" / "copy").stat().st_mode) == 0o500
-    box.undo.undo()
+    box.undo.undo(by=at_terminal())
     whole = whole and snapshot(home) == before
-    box.undo.redo()
+    box.undo.redo(by=at_terminal())
     whole = whole and snapshot(home) == after
     (home / "f" / "copy").chmod(0o700)
     return kinds, whole
@@ -534,8 +536,8 @@ def test_a_folder_that_somebody_took_away_since_needs_no_undoing(box: Box) -> No
         acting.make_folder(box.home / "f")
         acting.write(box.home / "g", b"x")
     (box.home / "f").rmdir()
-    assert box.undo.undo().state is State.UNDONE
+    assert box.undo.undo(by=at_terminal()).state is State.UNDONE
     assert box.everything() == before
     with pytest.raises(UndoError):  # it is not in the way of what was done before it
-        box.undo.undo()
+        box.undo.undo(by=at_terminal())
     assert box.rubbish() == []

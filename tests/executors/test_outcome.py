@@ -171,6 +171,7 @@ class TestReach:
     def test_a_kernel_call_that_only_an_attack_makes(self) -> None:
         assert judge_reach([], DECLARED, signal_is_hostile=True)[0] is Breach.REVOKE
 
+    @example(["\x00"])
     @given(st.lists(st.text(), max_size=4))
     def test_whatever_a_child_reports(self, paths: list[str]) -> None:
         breach, words = judge_reach(paths, DECLARED, signal_is_hostile=False)

@@ -17,6 +17,7 @@ from metnos.executors.outcome import Breach, Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.reach import Reach
 from metnos.executors.state import State
+from metnos.law.principal import at_terminal
 from metnos.sandbox.pool import Pool
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -159,7 +160,7 @@ class TestChanges:
         assert ended.ok
         assert [effect[:2] for effect in ended.effects] == [("write over", str(path))]
         assert (ended.writes, ended.write_bytes, path.read_text()) == (1, 3, "new")
-        stage.box.undo.undo(ended.action)
+        stage.box.undo.undo(ended.action, by=at_terminal())
         assert path.read_text() == "old"
 
     def test_of_a_dry_run_are_only_named(self, stage: Stage) -> None:

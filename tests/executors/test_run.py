@@ -13,7 +13,7 @@ from metnos.core.errors import AuditError, ExecutorFailed, NotTrusted, Refused, 
 from metnos.executors import adopt, journal
 from metnos.executors.run import Call
 from metnos.executors.state import State
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.sandbox import process
 from metnos.sandbox.pool import Pool
 from signing import approve
@@ -348,9 +348,9 @@ def test_undo_takes_back_what_a_call_did_and_redo_does_it_again(full: App) -> No
     mutator(full, WRITE)
     (home() / "a.txt").write_text("old")
     outcome = run(full, "write_files", target="~/a.txt")
-    full.undo.undo(outcome.action)
+    full.undo.undo(outcome.action, by=at_terminal())
     assert (home() / "a.txt").read_text() == "old"
-    full.undo.redo(outcome.action)
+    full.undo.redo(outcome.action, by=at_terminal())
     assert (home() / "a.txt").read_text() == "new"
 
 

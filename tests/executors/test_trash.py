@@ -16,6 +16,7 @@ from executors.boxes import FAST, Box
 from metnos.core.errors import ExecutorFailed
 from metnos.executors import trash as trashing
 from metnos.executors.trash import Can, Trash
+from metnos.law.principal import at_terminal
 
 NAMES = st.binary(min_size=1, max_size=255).filter(lambda raw: not set(raw) & {0, 47} and raw not in (b".", b".."))
 
@@ -41,7 +42,7 @@ def test_what_a_file_manager_finds(box: Box) -> None:
     assert datetime.fromisoformat(date.removeprefix(b"DeletionDate=").decode()).tzinfo is None
     assert (box.trash.home / "files" / odd.name).read_text() == "x"
     assert stat.S_IMODE((box.trash.home / "files").stat().st_mode) == 0o700
-    box.undo.undo()
+    box.undo.undo(by=at_terminal())
     assert odd.read_text() == "x"
     assert list((box.trash.home / "info").iterdir()) == []
 
@@ -54,7 +55,7 @@ def test_two_of_one_name_do_not_meet(box: Box) -> None:
     held = {path.read_text() for path in (box.trash.home / "files").iterdir()}
     assert held == {"0", "1", "2"}
     assert len(list((box.trash.home / "info").iterdir())) == 3
-    box.undo.undo()
+    box.undo.undo(by=at_terminal())
     assert (box.home / "same").read_text() == "2"
 
 
@@ -99,7 +100,7 @@ def test_another_disk_has_a_trash_of_its_own(box: Box, disk: Path) -> None:
     with pytest.raises(ExecutorFailed) as caught:
         box.begin().trash(can / "files" / "a")
     assert caught.value.kind == "not_permitted"
-    box.undo.undo()
+    box.undo.undo(by=at_terminal())
     assert (disk / "d" / "a").read_text() == "x"
     assert trashing.can_of(can / "files" / "a") == Can(can, disk)
 

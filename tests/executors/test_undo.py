@@ -14,11 +14,13 @@ from executors.boxes import Box, fast_box, make_signer
 from executors.sequences import ACTIONS, Operation, furnish, perform_all
 from executors.test_effect_settle import NEAR
 from metnos.core.clock import MovableClock
-from metnos.core.errors import ExecutorFailed, UndoError
+from metnos.core.errors import ExecutorFailed, Refused, UndoError
 from metnos.core.sign import Signer
 from metnos.executors.effects import Doing
 from metnos.executors.undo_rules import State
 from metnos.law.forbidden import refuse_forbidden
+from metnos.law.halt import Halt
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal, of_account
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +44,10 @@ def test_undoing_all_restores_the_tree_and_redoing_all_restores_what_was_done(
         count = len(box.undo.actions())
         for _ in range(2):
             for _ in range(count):
-                box.undo.undo()
+                box.undo.undo(by=at_terminal())
             assert box.everything() == before
             for _ in range(count):
-                box.undo.redo()
+                box.undo.redo(by=at_terminal())
             assert box.everything() == after
         assert box.rubbish() == []
 
@@ -79,14 +81,14 @@ def test_the_list_tells_how_actions_stand(box: Box) -> None:
     assert (oldest.id, oldest.state, oldest.effects) == (acting.id, State.DONE, acting.effects)
     assert refused(lambda: box.undo.find(nothing.id)) == f"there is no action {nothing.id!r}"
     assert "several actions begin" in refused(lambda: box.undo.show(acting.id[:5]))
-    assert box.undo.undo().id == stopped.id
-    assert box.undo.undo(acting.id.lower()).state is State.UNDONE
-    assert "is undone already" in refused(lambda: box.undo.undo(acting.id))
-    assert refused(box.undo.undo) == "there is nothing to undo"
-    assert box.undo.redo().id == acting.id
-    assert "was not undone" in refused(lambda: box.undo.redo(acting.id))
-    assert box.undo.redo().id == stopped.id
-    assert refused(box.undo.redo) == "nothing was undone that could be done again"
+    assert box.undo.undo(by=at_terminal()).id == stopped.id
+    assert box.undo.undo(acting.id.lower(), by=at_terminal()).state is State.UNDONE
+    assert "is undone already" in refused(lambda: box.undo.undo(acting.id, by=at_terminal()))
+    assert refused(lambda: box.undo.undo(by=at_terminal())) == "there is nothing to undo"
+    assert box.undo.redo(by=at_terminal()).id == acting.id
+    assert "was not undone" in refused(lambda: box.undo.redo(acting.id, by=at_terminal()))
+    assert box.undo.redo(by=at_terminal()).id == stopped.id
+    assert refused(lambda: box.undo.redo(by=at_terminal())) == "nothing was undone that could be done again"
     assert [each.state for each in box.undo.actions()] == [State.REDONE, State.REDONE]
 
 
@@ -94,8 +96,8 @@ def test_undo_and_redo_are_in_the_audit(box: Box) -> None:
     with box.begin() as acting:
         acting.write(box.home / "x", b"1")
         acting.write(box.home / "x", b"2", overwrite=True)
-    box.undo.undo()
-    box.undo.redo()
+    box.undo.undo(by=at_terminal())
+    box.undo.redo(by=at_terminal())
     entries = [line.entry for line in box.audit.newest()][::-1]
     assert [(e.kind, e.names["phase"], e.counts["effects"]) for e in entries] == [
         ("action undone", "intent", 2), ("action undone", "done", 2),
@@ -155,7 +157,7 @@ def test_a_conflict_refuses_the_whole(
     meanwhile(box.home)
     before = box.everything()
     assert why in box.undo.show(acting.id)[-1]
-    what = refused(lambda: box.undo.undo(acting.id))
+    what = refused(lambda: box.undo.undo(acting.id, by=at_terminal()))
     assert why in what
     assert "nothing was changed" in what
     assert box.everything() == before
@@ -169,7 +171,7 @@ def test_what_is_gone_is_said_and_passed_over(box: Box) -> None:
         acting.trash(box.home / "a")
     shutil.rmtree(box.trash.home)
     assert [each.state for each in box.undo.actions()] == [State.GONE, State.DONE]
-    assert box.undo.undo().title == "older"
+    assert box.undo.undo(by=at_terminal()).title == "older"
 
 
 def test_a_moved_file_keeps_what_was_changed_in_it(box: Box) -> None:
@@ -180,7 +182,7 @@ def test_a_moved_file_keeps_what_was_changed_in_it(box: Box) -> None:
     (box.home / "x" / "more").touch()
     with (box.home / "b").open("a") as file:
         file.write(" and more")
-    box.undo.undo()
+    box.undo.undo(by=at_terminal())
     assert (box.home / "d" / "a").read_text() == "worked on"
     assert (box.home / "a").read_text() == "first and more"
 
@@ -193,9 +195,9 @@ def test_a_folder_that_others_use_stays(box: Box) -> None:
     assert len(acting.effects) == 3
     (box.home / "x" / "mine").touch()
     assert f"leave the folder {box.home / 'x'}: it is not empty" in box.undo.show(acting.id)
-    box.undo.undo()
+    box.undo.undo(by=at_terminal())
     assert [each.name for each in (box.home / "x").iterdir()] == ["mine"]
-    box.undo.redo()
+    box.undo.redo(by=at_terminal())
     assert sorted(each.name for each in (box.home / "x").iterdir()) == ["mine", "y", "z"]
 
 
@@ -206,7 +208,7 @@ def test_forbidden_since_then(box: Box) -> None:
     (box.home / "y").mkdir()
     with box.begin() as acting:
         acting.write(box.home / "y" / ".ssh", b"")
-    assert "out of bounds" in refused(box.undo.undo)
+    assert "out of bounds" in refused(lambda: box.undo.undo(by=at_terminal()))
 
 
 @pytest.mark.slow
@@ -223,7 +225,7 @@ def test_a_failure_on_the_way_puts_everything_back(signer: Signer, redo: bool) -
                         NEAR[scenario](acting, box)
             after = box.everything()
             if redo:
-                box.undo.undo()
+                box.undo.undo(by=at_terminal())
             left = step
 
             def fail(_: str) -> None:
@@ -236,7 +238,7 @@ def test_a_failure_on_the_way_puts_everything_back(signer: Signer, redo: bool) -
             turn = box.undo.redo if redo else box.undo.undo
             said = ""
             try:
-                turn()
+                turn(by=at_terminal())
             except UndoError as error:
                 said = error.what
             if not said:
@@ -245,7 +247,7 @@ def test_a_failure_on_the_way_puts_everything_back(signer: Signer, redo: bool) -
             box.checkpoint = lambda _: None
             assert box.rubbish() == []
             assert box.everything() == (before if redo else after)
-            turn()
+            turn(by=at_terminal())
             assert box.everything() == (after if redo else before)
         step += 1
     assert step > 10
@@ -261,8 +263,8 @@ def test_prune_forgets_what_is_old_and_nothing_else(box: Box, clock: MovableCloc
             acting.trash(box.home / name)
         if name == "old but undone today":
             middle = acting.id
-    box.undo.undo()
-    box.undo.undo(middle)
+    box.undo.undo(by=at_terminal())
+    box.undo.undo(middle, by=at_terminal())
     assert box.undo.prune(clock.now() - timedelta(days=30)) == 1
     assert [each.title for each in box.undo.actions()] == ["new", "old but undone today"]
     assert box.undo.prune(clock.now() + timedelta(days=1)) == 2
@@ -276,5 +278,55 @@ def test_settle_leaves_alone_what_is_still_going_on(box: Box) -> None:
         acting.write(box.home / "x", b"")
         assert box.undo.settle() == []
         assert box.undo.actions() == []
-        assert "still going on" in refused(lambda: box.undo.undo(acting.id))
-    assert box.undo.undo().state is State.UNDONE
+        assert "still going on" in refused(lambda: box.undo.undo(acting.id, by=at_terminal()))
+    assert box.undo.undo(by=at_terminal()).state is State.UNDONE
+
+
+@pytest.mark.parametrize("channel", [each for each in Channel if not of_account(each).may_answer])
+def test_only_a_person_does_anything_again(box: Box, channel: Channel) -> None:
+    with box.begin() as acting:
+        acting.write(box.home / "a", b"second", overwrite=True)
+    box.undo.undo(by=at_terminal())
+    count = len(list(box.audit.newest()))
+    for by in (of_account(channel), Principal(Channel.WEB, "phone", Autonomy.READ_ONLY)):
+        with pytest.raises(Refused):
+            box.undo.redo(by=by)
+    assert (box.home / "a").read_text() == "first"
+    assert len(list(box.audit.newest())) == count
+
+
+@pytest.mark.parametrize("channel", [Channel.API, Channel.MCP, Channel.EXECUTOR, Channel.NIGHT])
+def test_programs_take_nothing_back_and_scripts_of_the_owner_do(box: Box, channel: Channel) -> None:
+    with box.begin() as acting:
+        acting.write(box.home / "a", b"second", overwrite=True)
+    with pytest.raises(Refused):
+        box.undo.undo(by=of_account(channel))
+    assert (box.home / "a").read_text() == "second"
+    box.undo.undo(by=of_account(Channel.SCRIPT))
+    assert (box.home / "a").read_text() == "first"
+
+
+def test_the_audit_says_who_took_back_and_who_did_again(box: Box) -> None:
+    with box.begin() as acting:
+        acting.write(box.home / "a", b"second", overwrite=True)
+    script, person = of_account(Channel.SCRIPT), at_terminal()
+    box.undo.undo(by=script)
+    box.undo.redo(by=person)
+    for line, by in zip(list(box.audit.newest())[:4], (person, person, script, script), strict=True):
+        assert (line.entry.names["channel"], line.entry.names["sender"]) == (by.channel, by.sender)
+
+
+@pytest.mark.parametrize("redo", [False, True])
+def test_while_everything_is_halted_nothing_is_taken_back_or_done_again(box: Box, redo: bool) -> None:
+    with box.begin() as acting:
+        acting.write(box.home / "a", b"second", overwrite=True)
+    if redo:
+        box.undo.undo(by=at_terminal())
+    before = box.everything()
+    box.halt = Halt("a test", "wait")
+    with pytest.raises(Refused):
+        (box.undo.redo if redo else box.undo.undo)(by=at_terminal())
+    assert box.everything() == before
+    box.halt = None
+    (box.undo.redo if redo else box.undo.undo)(by=at_terminal())
+    assert box.everything() != before

@@ -13,6 +13,7 @@ from metnos.executors.run import Call
 from metnos.executors.undo_rules import State
 from metnos.executors.whole import MOST, Whole
 from metnos.law.inbox import Item
+from metnos.law.principal import at_terminal
 from signing import approve
 
 PARTS = ["make_folders", "find_files", "move_files"]
@@ -123,7 +124,7 @@ class TestAsking:
             {"any": 2},
         )
         assert {name: ran(equipped)[name] for name in PARTS} == {"make_folders": 1, "find_files": 2, "move_files": 1}
-        equipped.undo.undo(outcome.action)
+        equipped.undo.undo(outcome.action, by=at_terminal())
         assert there() == {"box/a.txt", "box/b.txt"}
 
     def test_what_content_suggested_is_asked_about_part_by_part(self, full: App) -> None:
@@ -148,10 +149,10 @@ class TestUndoing:
         outcome = equipped.runner.resume(approved(equipped, goes_on(equipped, stops(equipped))))
         (action,) = equipped.undo.actions()
         assert (action.id, action.state, len(action.effects)) == (outcome.action, State.DONE, 3)
-        equipped.undo.undo()
+        equipped.undo.undo(by=at_terminal())
         assert there() == {"box/a.txt", "box/b.txt"}
         assert not (home() / "box/old").exists()
-        equipped.undo.redo()
+        equipped.undo.redo(by=at_terminal())
         assert there() == {"box/old/a.txt", "box/old/b.txt"}
 
     def test_a_no_leaves_what_was_done_before_to_be_taken_back(self, equipped: App) -> None:
@@ -161,7 +162,7 @@ class TestUndoing:
         assert (home() / "box/old").is_dir()
         before = equipped.runner.so_far(item)
         assert before is not None
-        equipped.undo.undo(before.action)
+        equipped.undo.undo(before.action, by=at_terminal())
         assert not (home() / "box/old").exists()
 
     def test_what_a_part_did_before_another_failed_is_known(self, full: App) -> None:
@@ -169,13 +170,13 @@ class TestUndoing:
         outcome = run(full, "clean_files", path="~/box", to="~/box/old")
         assert (outcome.ok, outcome.kind) == (False, "invalid")
         assert [each.ok for each in outcome.inner] == [True, False]
-        full.undo.undo(outcome.action)
+        full.undo.undo(outcome.action, by=at_terminal())
         assert not (home() / "box/old").exists()
 
     def test_what_was_taken_back_is_not_built_upon(self, equipped: App) -> None:
         tidy(equipped)
         item = goes_on(equipped, stops(equipped))
-        equipped.undo.undo()
+        equipped.undo.undo(by=at_terminal())
         with pytest.raises(ExecutorFailed, match="taken back"):
             equipped.runner.resume(approved(equipped, item))
         assert there() == {"box/a.txt", "box/b.txt"}

@@ -19,12 +19,12 @@ from metnos.grimoire.playbook import Playbook
 from metnos.grimoire.tiers import AGREED, FILES, TAKEN_BACK, WRITTEN, Tier, Tiers, may_rise
 from metnos.law import founding
 from metnos.law.inbox import Inbox, Item, State
-from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
+from metnos.law.principal import Autonomy, Channel, Principal, of_account
 from signing import approve
 from support import at_once, kinds
 
 NIGHT = Principal(Channel.NIGHT, "curator", Autonomy.READ_ONLY)
-OWNER = at_terminal()
+OWNER = of_account(Channel.TERMINAL)
 TEA = "Tea is at four."
 
 

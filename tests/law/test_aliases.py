@@ -91,6 +91,67 @@ class TestWhereAWellKnownNameLeads:
         (owner / ".ssh/keys/work").symlink_to(real)
         assert why_forbidden(real, Access.READ) == "keys"
 
+    @try_each(
+        "folder, link, leads",
+        [
+            (".ssh", "authorized_keys", "keys/ak"),
+            (".ssh", "id_x", "vault/mykey"),
+            (".config", "gh", "private/gh"),
+            (".config", "autostart/x.desktop", "start/x"),
+            (".local", "share/keyrings", "rings"),
+        ],
+    )
+    def test_a_link_in_a_linked_folder_counts(self, owner: Path, folder: str, link: str, leads: str) -> None:
+        real = write(owner / leads / "file" if leads in ("private/gh", "rings") else owner / leads)
+        inner = owner / "dotfiles/linked" / link
+        inner.parent.mkdir(parents=True, exist_ok=True)
+        (owner / folder).symlink_to("dotfiles/linked")
+        assert why_forbidden(real, Access.WRITE) is None
+        inner.symlink_to(owner / leads)
+        assert why_forbidden(real, Access.WRITE) is not None
+        inner.unlink()
+        assert why_forbidden(real, Access.WRITE) is None  # it is looked at each time
+        (owner / folder).unlink()
+
+    def test_a_linked_folder_behind_a_linked_folder_is_gone_into(self, owner: Path) -> None:
+        real = write(owner / "vault/token")
+        write(owner / "private/gh/x")
+        (owner / "private/gh/hosts.yml").symlink_to(real)
+        (owner / "dotfiles/config").mkdir()
+        (owner / "dotfiles/config/gh").symlink_to("../../private/gh")
+        (owner / ".config").symlink_to("dotfiles/config")
+        assert why_forbidden(real, Access.READ) == "credentials"
+
+    def test_a_linked_folder_that_comes_to_be_one_later_is_gone_into(self, owner: Path) -> None:
+        real = write(owner / "vault/mykey")
+        write(owner / "dotfiles/ssh/known")
+        (owner / "dotfiles/ssh/id_x").symlink_to(real)
+        (owner / ".ssh").symlink_to("dotfiles/chosen")
+        assert why_forbidden(real, Access.READ) is None
+        (owner / "dotfiles/chosen").symlink_to("ssh")  # the folder with the first link did not change
+        assert why_forbidden(real, Access.READ) == "keys"
+
+    def test_links_that_go_round_end(self, owner: Path) -> None:
+        real = write(owner / "vault/mykey")
+        write(owner / "dotfiles/ssh/known")
+        for name in ("a", "b"):
+            (owner / "dotfiles/ssh" / name).symlink_to(".")
+        (owner / "dotfiles/ssh/.ssh").symlink_to("../ssh")
+        (owner / "dotfiles/ssh/.config").symlink_to("../ssh")
+        (owner / "dotfiles/ssh/id_x").symlink_to(real)
+        (owner / ".ssh").symlink_to("dotfiles/ssh")
+        (owner / ".config").symlink_to(".ssh")
+        assert why_forbidden(real, Access.READ) == "keys"
+        assert len(aliases.look().links) < 200
+
+    def test_a_linked_folder_that_holds_a_home_is_not_gone_into(self, owner: Path) -> None:
+        letter = write(owner / "letter.txt")
+        os.link(letter, owner / "second.txt")
+        (owner / "short").symlink_to("letter.txt")
+        (owner / ".ssh").symlink_to(owner)
+        (owner / ".aws").symlink_to("/")
+        assert why_forbidden(letter, Access.READ) is None
+
     def test_what_is_not_there_yet_is_forbidden_too(self, owner: Path) -> None:
         (owner / ".bash_profile").symlink_to("dotfiles/not_yet")
         assert why_forbidden(owner / "dotfiles/not_yet", Access.WRITE) is not None
@@ -156,6 +217,11 @@ class TestHardLinks:
 
     def test_also_of_one_in_a_forbidden_folder(self, owner: Path) -> None:
         os.link(write(owner / ".ssh/work"), owner / "picture.jpg")
+        assert why_forbidden(owner / "picture.jpg", Access.READ) == "keys"
+
+    def test_also_of_one_in_a_linked_folder(self, owner: Path) -> None:
+        os.link(write(owner / "dotfiles/ssh/work"), owner / "picture.jpg")
+        (owner / ".ssh").symlink_to("dotfiles/ssh")
         assert why_forbidden(owner / "picture.jpg", Access.READ) == "keys"
 
     def test_a_file_that_may_be_read_is_only_closed_for_writing(self, owner: Path) -> None:

@@ -49,13 +49,22 @@ ALLOWED = [
 ]
 
 
-@try_each(("path", "access"), product(OUT_OF_BOUNDS, Access))
+@try_each(("path", "access"), product(OUT_OF_BOUNDS, (Access.READ, Access.WRITE)))
 def test_out_of_bounds_for_reading_and_for_writing(path: str, access: Access) -> None:
     with pytest.raises(ForbiddenPath) as caught:
         refuse_forbidden(Path(path), access)
     assert path in caught.value.what
     assert access in caught.value.what
     assert "No setting and no approval" in caught.value.fix
+
+
+@try_each("path", OUT_OF_BOUNDS)
+def test_only_what_says_so_goes_along_in_a_whole_folder(path: str) -> None:
+    if "/.git/hooks/" in path:
+        refuse_forbidden(Path(path), Access.CARRY)
+        return
+    with pytest.raises(ForbiddenPath):
+        refuse_forbidden(Path(path), Access.CARRY)
 
 
 @try_each("path", ALLOWED)

@@ -268,7 +268,7 @@ from metnos.core.clock import SystemClock
 from metnos.core.sections import Settings
 from metnos.law import founding
 from metnos.law.halt import HALTED
-from metnos.law.principal import at_terminal
+from metnos.law.principal import Channel, of_account
 
 workspace = Workspace(Path("/mnt/workspace"))
 founding.found(workspace, Settings(), SystemClock())
@@ -292,6 +292,6 @@ filler.unlink()
 opened.close()
 again = app.App.open(workspace)
 told = any(line.kind == HALTED and line.entry.names["halt"] == last for line in again.audit.newest())
-lifted = again.halts.lift(at_terminal()) and again.halts.halted() is None
+lifted = again.halts.lift(of_account(Channel.TERMINAL)) and again.halts.halted() is None
 print(json.dumps({"unrecorded": unrecorded, "halted": halted, "told": told, "lifted": lifted}))
 """

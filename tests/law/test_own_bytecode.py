@@ -52,7 +52,7 @@ def loaded(source: Path) -> int:
 
 def test_what_is_compiled_from_its_source_becomes_known(package: Path) -> None:
     found = judge(package, measure(package))
-    assert (found.wrong, len(found.known)) == ((), 2)
+    assert (found.wrong, len(found.known)) == ((), 3)
     assert judge(package, measure(package), found.known) == found
 
 
@@ -79,7 +79,7 @@ def test_one_that_python_would_not_believe_is_harmless_and_never_known(
     levels.write_text(EVIL + "# more\n")
     monkeypatch.setattr(own_bytecode, "_is_compiled_from", _only("__init__.py"))  # it costs nothing either
     found = judge(package, measure(package))
-    assert (found.wrong, len(found.known)) == ((), 1)
+    assert (found.wrong, len(found.known)) == ((), 2)
     os.utime(levels, (1, 1))
     compiled_of(levels).write_bytes(b"another Python's" * 9)
     assert wrong(package) == ()
@@ -113,11 +113,15 @@ def test_a_folder_of_its_own_for_compiled_files_is_judged_too(
     assert wrong(package) == (str(compiled_of(levels)),)
 
 
-def test_what_decides_and_holds_is_judged_at_every_start() -> None:
-    code = measure(PACKAGE)
-    judged = [name for name in code.files if name.endswith(".py") and name.startswith(own_bytecode.WALLS)]
-    for module in ("law/own_pin.py", "sandbox/inside/walls.py", "executors/run.py", "store/db.py", "core/sign.py"):
-        assert module in judged
+@pytest.mark.parametrize("name", ["__init__.py", "cli/__init__.py", "app/house.py", "turn/named.py"])
+def test_compiled_files_are_judged_wherever_they_lie_in_the_package(package: Path, name: str) -> None:
+    source = package / name
+    source.parent.mkdir(exist_ok=True)
+    source.write_text("LIMIT = 1\n")
+    py_compile.compile(str(source), doraise=True)
+    assert wrong(package) == ()
+    plant(source, EVIL)
+    assert wrong(package) == (str(compiled_of(source)),)
 
 
 @pytest.mark.slow

@@ -9,9 +9,10 @@ import pydantic
 import pytest
 
 import metnos
+from metnos.__main__ import divide, strange
 from metnos.law import own_places as own
 from metnos.law.own_places import outermost, own_places
-from support import ROOT
+from support import PROGRAM, ROOT
 
 HOME = Path("/home/owner")
 
@@ -30,6 +31,64 @@ def test_everything_that_this_process_runs_from_is_a_place_of_its_own() -> None:
         assert covered(path.resolve()), path
     assert covered(ROOT / "src/metnos/law/levels.py")
     assert covered(ROOT / "pyproject.toml")
+
+
+def test_every_folder_that_python_looks_for_libraries_in_is_a_place_of_its_own(tmp_path: Path) -> None:
+    program = "from metnos.law.own_places import own_places; print(*own_places(), sep=chr(10))"
+    folders = [tmp_path / "library", tmp_path / "linked", tmp_path / "script"]
+    for folder in (folders[0], folders[2]):
+        folder.mkdir()
+    folders[1].symlink_to("real")
+    search = os.pathsep.join(map(str, (*folders[:2], tmp_path, ROOT / "src")))
+    environment = {"HOME": str(tmp_path), "PYTHONPATH": search}
+    line = [sys.executable, "-c", program]
+    told = subprocess.run(line, cwd=folders[2], env=environment, capture_output=True, text=True, check=True).stdout
+    found = set(map(Path, told.split("\n")[:-1]))
+    assert {*folders, tmp_path / "real"} <= found
+    assert tmp_path not in found  # in a home nothing could be done then
+
+
+class TestProgram:
+    """What is planted where Python looks for libraries does not run when Metnos starts."""
+
+    PLANTED = "import pathlib; pathlib.Path(__file__).with_name('ran').touch()\n"
+
+    def start(self, line: list[str], folder: Path, home: Path) -> subprocess.CompletedProcess[str]:
+        (folder / "click.py").write_text(self.PLANTED)
+        (folder / "tomlkit.py").write_text(self.PLANTED)
+        environment = {"HOME": str(home), "PYTHONPATH": str(folder), "METNOS_HOME": str(home / "workspace")}
+        line = [*line, "config", "list"]
+        return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+    @pytest.mark.parametrize(
+        "line", [[str(PROGRAM)], [sys.executable, "-m", "metnos"], [sys.executable, "-Pm", "metnos"]]
+    )
+    def test_a_planted_library_is_not_looked_at(self, tmp_path: Path, line: list[str]) -> None:
+        done = self.start(line, tmp_path, tmp_path)
+        assert "Traceback" not in done.stderr
+        assert not (tmp_path / "ran").exists()
+
+    def test_what_was_loaded_before_ends_the_program(self, tmp_path: Path) -> None:
+        (tmp_path / "sitecustomize.py").write_text(self.PLANTED)
+        done = self.start([str(PROGRAM)], tmp_path, tmp_path)
+        assert done.returncode == 1
+        assert str(tmp_path) in done.stderr
+
+    def test_a_package_around_a_home_does_not_run(self, tmp_path: Path) -> None:
+        (tmp_path / "metnos").symlink_to(ROOT / "src/metnos")
+        done = self.start([sys.executable, "-m", "metnos"], tmp_path, tmp_path)
+        assert done.returncode == 1
+        assert not (tmp_path / "ran").exists()
+
+
+def test_only_python_itself_packages_and_the_package_are_imported_from() -> None:
+    entries = ["", "work", "/home/owner/pylib", "/home/owner", "/opt/py/bin", "/opt/py/lib/../../evil", "/opt/py/libx"]
+    right = ["/opt/py/lib/python3.zip", "/opt/py/lib/python3", "/home/owner/.local/lib/python3/site-packages"]
+    kept, dropped = divide([*entries, "/code/src", *right], "/code/src", ["/opt/py"])
+    assert kept == [*right, "/code/src"]  # behind the others, so that nothing in it takes their place
+    assert len(dropped) == len(entries)
+    assert strange("/home/owner/pylib/re.py", kept, dropped) == "/home/owner/pylib"
+    assert strange("/opt/py/lib/python3/re.py", kept, ["/"]) == ""
 
 
 def test_no_place_holds_the_home_or_lies_in_another(tmp_path: Path) -> None:

@@ -67,6 +67,14 @@ class TestLevels:
         assert "/home/owner/b.txt" in caught.value.what
         assert "policy.autonomy" in caught.value.fix
 
+    def test_what_no_level_allows_is_no_matter_of_the_level(self, court: Court) -> None:
+        hidden = Need(Capability.FS_WRITE, "/home/owner/.config/app/x.toml")
+        for level in (READ_ONLY, Autonomy.SUPERVISED, FULL):
+            with pytest.raises(Refused) as caught:
+                court.policy(level).permit(ask(needs=(hidden, WRITE)), court.preview)
+            assert "policy.autonomy" not in caught.value.fix
+            assert "your own words" in caught.value.fix
+
 
 class TestApproval:
     def test_asked_approved_once_and_held_to_what_was_shown(self, court: Court) -> None:

@@ -1,5 +1,7 @@
 import os
 import pwd
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -43,6 +45,13 @@ def test_at_the_terminal_it_is_whoever_owns_the_account(monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "getuid", lambda: 987_654)
     assert at_terminal().sender == "uid-987654"
     assert str(OWNER) == "terminal:owner"
+
+
+def test_where_no_person_can_type_nobody_is_the_owner_in_person() -> None:
+    told = "from metnos.law.principal import at_terminal; at_terminal()"
+    ran = subprocess.run([sys.executable, "-c", told], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    assert ran.returncode == 1
+    assert b"Refused" in ran.stderr
 
 
 @pytest.mark.parametrize("channel", [Channel.SCRIPT, Channel.LIBRARY])

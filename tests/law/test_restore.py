@@ -19,7 +19,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import arrival, backup
 from metnos.law.arrival import Arrival
 from metnos.law.capability import Capability
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, of_account
 from metnos.law.steady_clock import LatestTime
 from metnos.store import archive
 from suite import Repeat
@@ -132,7 +132,7 @@ def test_a_workspace_that_is_there_is_kept_and_replaced_only_on_purpose(saved: P
     assert "--replace" in caught.value.fix
     assert (workspace.root / "USER.md").read_text() == "newer"
     secret = workspace.secret_key.read_bytes()
-    done = app.restore(saved, workspace, replace=True, passphrase=None)
+    done = app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed)
     assert done.keys == "kept from the workspace that was there"
     assert workspace.secret_key.read_bytes() == secret
     assert (workspace.root / "USER.md").read_text() == "as it was"
@@ -147,8 +147,8 @@ def test_a_workspace_that_is_there_is_kept_and_replaced_only_on_purpose(saved: P
 def test_twice_at_the_same_second_keeps_both(
     saved: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = app.restore(saved, workspace, replace=True, passphrase=None).kept
-    second = app.restore(saved, workspace, replace=True, passphrase=None).kept
+    first = app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed).kept
+    second = app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed).kept
     assert first != second
     assert first is not None
     assert first.is_dir()
@@ -160,7 +160,7 @@ def test_without_an_atomic_exchange_it_works_too(
     saved: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("metnos.core.files.exchange", lambda *_: False)
-    done = app.restore(saved, workspace, replace=True, passphrase=None)
+    done = app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed)
     assert done.kept is not None
     assert app.verify_audit(workspace).sound
 
@@ -178,7 +178,7 @@ def test_a_damaged_archive_restores_nothing(saved: Path, workspace: Workspace) -
     saved.write_bytes(content)
     before = {path: path.stat().st_ino for path in workspace.root.rglob("*")}
     with pytest.raises(BackupError, match="damaged"):
-        app.restore(saved, workspace, replace=True, passphrase=None)
+        app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed)
     assert {path: path.stat().st_ino for path in workspace.root.rglob("*")} == before
 
 
@@ -204,9 +204,9 @@ def test_places_where_nothing_can_be_restored_are_clear_errors(saved: Path, tmp_
     (tmp_path / "file").write_text("mine")
     for place, says in (("file", "is a file"), ("file/below", "nothing was restored")):
         with pytest.raises(BackupError, match=says):
-            app.restore(saved, Workspace(tmp_path / place), replace=True, passphrase=None)
+            app.restore(saved, Workspace(tmp_path / place), replace=True, passphrase=None, agree=agreed)
     with pytest.raises(BackupError, match="mount point"):
-        app.restore(saved, Workspace(Path("/proc")), replace=True, passphrase=None)
+        app.restore(saved, Workspace(Path("/proc")), replace=True, passphrase=None, agree=agreed)
 
 
 def test_a_swap_that_fails_takes_nothing_away(
@@ -222,13 +222,13 @@ def test_a_swap_that_fails_takes_nothing_away(
 
     (workspace.root / "USER.md").write_text("newer")
     monkeypatch.setattr(Path, "rename", failing)
-    kept = app.restore(saved, workspace, replace=True, passphrase=None).kept
+    kept = app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed).kept
     assert kept is not None
     assert (kept / "USER.md").read_text() == "newer"
     monkeypatch.setattr("metnos.core.files.exchange", lambda *_: False)
     (workspace.root / "USER.md").write_text("newest")
     with pytest.raises(BackupError, match="busy"):
-        app.restore(saved, workspace, replace=True, passphrase=None)
+        app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed)
     assert (workspace.root / "USER.md").read_text() == "newest"
 
 
@@ -237,7 +237,9 @@ def test_a_swap_that_fails_takes_nothing_away(
 def test_killed_at_any_moment_there_is_a_whole_workspace(saved: Path, workspace: Workspace, repeat: Repeat) -> None:
     chance = random.Random(5)
     for _ in repeat("kills of a restore", suite=4, soak=60):
-        killed_after(chance.random() * 0.07, lambda: app.restore(saved, workspace, replace=True, passphrase=None))
+        killed_after(
+            chance.random() * 0.07, lambda: app.restore(saved, workspace, replace=True, passphrase=None, agree=agreed)
+        )
         app.found(workspace)
         assert app.App.open(workspace).constitution.laws
         assert app.verify_audit(workspace).sound
@@ -263,7 +265,7 @@ def test_nothing_of_another_agent_is_restored_unless_a_person_agrees(
 ) -> None:
     target = tmp_path / "elsewhere"
     shown: list[Arrival] = []
-    for no in (None, lambda each: bool(shown.append(each))):
+    for no in (None, shown.append):
         more = {} if no is None else {"agree": no}
         with pytest.raises(Refused):
             app.restore(stranger, Workspace(target), replace=False, passphrase=passphrase, **more)
@@ -289,7 +291,8 @@ def test_what_another_agent_brings_lets_nothing_happen(stranger: Path, tmp_path:
     assert restored.halts.halted() is not None, "what was stopped stays stopped"
     assert (restored.settings.policy.autonomy, restored.settings.sandbox.bwrap) == ("supervised", "")
     (line,) = [each for each in restored.audit.newest() if each.kind == "workspace restored"]
-    assert line.entry.names == {"public_key": done.manifest.public_key}
+    by = agreed(None)
+    assert line.entry.names == {"public_key": done.manifest.public_key, "channel": by.channel, "sender": by.sender}
     assert (line.entry.counts["devices"], line.entry.counts["grants"], line.entry.counts["own"]) == (2, 1, 0)
 
 
@@ -299,7 +302,7 @@ def test_an_own_old_backup_brings_back_nothing_that_was_ended_since(opened: app.
     )
     old = app.backup(there.workspace, tmp_path / "o.tar.gz", None, quiet, there.clock).path
     there.set_setting("otel.endpoint", "")
-    done = app.restore(old, there.workspace, replace=True, passphrase=None)
+    done = app.restore(old, there.workspace, replace=True, passphrase=None, agree=agreed)
     assert done.arrival.own
     restored = app.App.open(there.workspace)
     lets_nothing_happen(restored)
@@ -459,7 +462,7 @@ def test_a_constitution_of_its_own_is_shown_and_pinned_anew(opened: app.App, tmp
     path = app.backup(opened.workspace, tmp_path / "b.tar.gz", WORDS, quiet, opened.clock).path
     shown: list[Arrival] = []
     target = Workspace(tmp_path / "elsewhere")
-    app.restore(path, target, replace=False, passphrase=WORDS, agree=lambda each: shown.append(each) or True)  # type: ignore[func-returns-value]
+    app.restore(path, target, replace=False, passphrase=WORDS, agree=lambda each: shown.append(each) or agreed(each))  # type: ignore[func-returns-value]
     assert shown[0].soul.endswith("And be kind.\n")
     assert app.App.open(target).standing == "pinned"
 
@@ -480,6 +483,48 @@ def test_no_backup_lifts_a_halt(saved: Path, opened: app.App, for_good: bool) ->
     assert "smoke" in (restored.halts.why() or "")
     assert restored.halts.is_for_good() == for_good
     assert kinds(opened.workspace).count("everything halted") == 1
+
+
+@pytest.mark.parametrize("lost", [("halt_file",), ("halt_file", "law_db"), ("law_db",), ("law_db", "audit_db")])
+@pytest.mark.parametrize("for_good", [False, True])
+def test_no_backup_lifts_a_halt_of_which_a_part_was_lost(
+    saved: Path, opened: app.App, lost: tuple[str, ...], for_good: bool
+) -> None:
+    opened.halts.halt("smoke", for_good=for_good)
+    opened.close()
+    for name in lost:
+        getattr(opened.workspace, name).unlink()
+    app.restore(saved, opened.workspace, replace=True, passphrase=None, agree=agreed)
+    restored = app.App.open(opened.workspace)
+    assert restored.halted() is not None
+    if lost != ("halt_file", "law_db"):  # the audit alone still knows of that one
+        assert restored.halts.is_for_good() == for_good
+
+
+def test_a_missing_halt_file_halts_what_is_restored_and_a_person_lifts_it(saved: Path, opened: app.App) -> None:
+    opened.close()
+    opened.workspace.halt_file.unlink()
+    app.restore(saved, opened.workspace, replace=True, passphrase=None, agree=agreed)
+    restored = app.App.open(opened.workspace)
+    assert restored.halted() is not None
+    assert restored.halts.lift(agreed(None))
+    assert restored.halted() is None
+
+
+@pytest.mark.parametrize("channel", [None, Channel.SCRIPT, Channel.LIBRARY, Channel.API, Channel.MCP, Channel.NIGHT])
+def test_only_a_person_replaces_a_workspace_even_by_its_own_backup(
+    saved: Path, opened: app.App, channel: Channel | None
+) -> None:
+    (opened.workspace.root / "USER.md").write_text("newer")
+    seen = kinds(opened.workspace)
+    opened.close()
+    with pytest.raises(Refused):
+        app.restore(
+            saved, opened.workspace, replace=True, passphrase=None,
+            agree=lambda _: of_account(channel) if channel else None,
+        )  # fmt: skip
+    assert (opened.workspace.root / "USER.md").read_text() == "newer"
+    assert kinds(opened.workspace) == seen
 
 
 def test_what_ran_elsewhere_and_the_time_there_do_not_come_along(opened: app.App, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from metnos.law import audit_log, founding, witness
 from metnos.law.audit import Audit, read_head
 from metnos.law.audit_line import ACCEPTED, DAMAGED, DOUBTED, HEAD_REBUILT, RECOVERED, Entry
 from metnos.law.audit_log import Head
+from metnos.law.principal import Channel, at_terminal, of_account
 from support import at_once, kinds
 
 
@@ -103,7 +104,7 @@ class TestWhatIsDoubted:
         cut(opened, 2)
         assert opened.audit.doubt()
         assert DAMAGED in kinds(opened.workspace)
-        opened.audit.accept("terminal")
+        opened.audit.accept(at_terminal())
         assert opened.audit.doubt() is None
         with log(opened).open("ab") as file:
             file.write(b"a line that nobody wrote\n")
@@ -130,7 +131,7 @@ class TestWhatIsDoubted:
         path.write_bytes(content)
         again = reopened(opened)
         assert again.audit.doubt()
-        again.audit.accept("terminal")
+        again.audit.accept(at_terminal())
         assert again.audit.doubt() is None
 
     def test_only_accepting_ends_it_and_the_audit_says_so(self, opened: app.App) -> None:
@@ -139,12 +140,12 @@ class TestWhatIsDoubted:
         forget_store(opened)
         again = reopened(opened)
         assert refused(again)
-        assert len(again.audit.accept("terminal")) == 1
+        assert len(again.audit.accept(at_terminal())) == 1
         assert not refused(again)
         assert not refused(reopened(again))
         last = next(again.audit.newest())
-        assert (last.kind, last.entry.names["by"]) == (ACCEPTED, "terminal")
-        assert again.audit.accept("terminal") == []
+        assert (last.kind, last.entry.names["channel"]) == (ACCEPTED, "terminal")
+        assert again.audit.accept(at_terminal()) == []
 
 
 class TestWhatIsNot:
@@ -201,7 +202,9 @@ class TestWhatIsNot:
         app.backup(opened.workspace, tmp_path / "b.tar.gz", None, lambda *_: None, opened.clock)
         write(opened.audit)
         opened.close()
-        app.restore(tmp_path / "b.tar.gz", opened.workspace, replace=True, passphrase=None)
+        app.restore(
+            tmp_path / "b.tar.gz", opened.workspace, replace=True, passphrase=None, agree=lambda _: at_terminal()
+        )
         again = reopened(opened)
         assert again.audit.doubt() is None
         assert ACCEPTED in kinds(again.workspace)
@@ -257,3 +260,9 @@ def head_of(log: list[str]) -> Head | None:
 def test_what_the_store_remembers_is_what_the_witness_says(opened: app.App) -> None:
     write(opened.audit)
     assert opened.audit.witness.read() == read_head(opened.audit._db)
+
+
+@pytest.mark.parametrize("channel", [each for each in Channel if not of_account(each).may_answer])
+def test_only_a_person_accepts_the_audit(opened: app.App, channel: Channel) -> None:
+    with pytest.raises(Refused):
+        opened.audit.accept(of_account(channel))

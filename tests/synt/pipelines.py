@@ -16,6 +16,7 @@ from metnos.app import App
 from metnos.executors.birth import counted
 from metnos.executors.manifest import Manifest, parse
 from metnos.grimoire.trace import State, Trace
+from metnos.law.principal import at_terminal
 from metnos.turn.plan.records import Kind, Plan, Step
 from metnos.turn.plan.records import Path as Way
 from metnos.turn.planning import Planner
@@ -109,7 +110,7 @@ def take_back(app: App, trace: Trace) -> None:
     """Undo everything that a turn did, the last first."""
     for each in reversed(trace.steps):
         if each.action:
-            app.undo.undo(each.action)
+            app.undo.undo(each.action, by=at_terminal())
 
 
 def manifests(app: App, tools: Sequence[str]) -> list[Manifest]:

@@ -11,7 +11,7 @@ from metnos.core.errors import Waiting
 from metnos.executors import birth, folder, gate
 from metnos.executors.run import Call
 from metnos.grimoire.trace import State, Trace
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.synt import compiler, compiler_runs, gates
 from metnos.synt.compiler import Compiled, compile_runs, equal, unify
 from metnos.synt.compiler_form import Fixed, Taken, Unfit
@@ -102,7 +102,7 @@ def test_a_sequence_becomes_an_executor_that_does_the_same(house: House, pipelin
     assert outcome.reply["total"] == traces[0].steps[-1].reply["total"]
     assert everything(house.home) == after[0]
     for action in actions(house, outcome.turn):
-        house.app.undo.undo(action)
+        house.app.undo.undo(action, by=at_terminal())
     assert everything(house.home) == before
 
 
@@ -347,7 +347,7 @@ class TestAsking:
         assert (taken.trace.state, step.executor, step.item) == (State.DONE, made.name, taken.wanted[1].item)
         assert [each["executor"] for each in taken.trace.permits[0]["parts"]] == list(made.read().covers[0])
         assert everything(house.home) != before
-        house.app.undo.undo(step.action)
+        house.app.undo.undo(step.action, by=at_terminal())
         assert everything(house.home) == before
 
     def test_a_no_leaves_what_was_done_before_and_says_so(self, house: House, made: Draft) -> None:
@@ -357,7 +357,7 @@ class TestAsking:
         (step,) = taken.trace.steps
         assert (taken.trace.state, bool(step.action)) == (State.REFUSED, True)
         assert f"metnos undo {step.action}" in taken.ended.text
-        house.app.undo.undo(step.action)
+        house.app.undo.undo(step.action, by=at_terminal())
         assert everything(house.home) == before
         first = self.begin(house, made, self.CAREFUL, Answer.NO)
         assert "nothing was done" in first.ended.text
@@ -374,7 +374,7 @@ class TestAsking:
             taken = follow(house.app, turn)
             assert taken.ended.state == ("waiting" if left else "done")
         assert taken.trace is not None
-        house.app.undo.undo(taken.trace.steps[-1].action)
+        house.app.undo.undo(taken.trace.steps[-1].action, by=at_terminal())
         assert everything(house.home) == before
 
     def test_killed_while_it_asks_it_goes_on_from_the_inbox(
@@ -392,5 +392,5 @@ class TestAsking:
         outcome = other.runner.resume(approve(other.inbox, second.value.item, OWNER))
         other.close()
         assert outcome.ok
-        house.app.undo.undo(outcome.action)
+        house.app.undo.undo(outcome.action, by=at_terminal())
         assert everything(house.home) == before

@@ -7,7 +7,7 @@ import pytest
 from metnos.app import App
 from metnos.core.errors import TurnError, UsageError
 from metnos.grimoire.trace import State
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.mnestome import proto
 from metnos.turn.events import Answer, Planned, Started, StepDone, StepStarted
 from signing import approve
@@ -59,7 +59,7 @@ def test_a_change_is_shown_and_done_after_a_yes(equipped: App, inbox: Path) -> N
         ("find_files", "move_files", "reference")
     ]
     assert [(step.gap_before, step.gap_after) for step in taken.trace.steps] == [(2, 1), (1, 0)]
-    equipped.undo.undo(taken.ended.undo[0])
+    equipped.undo.undo(taken.ended.undo[0], by=at_terminal())
     assert len(list(inbox.iterdir())) == 3
 
 

@@ -183,7 +183,7 @@ def steering(app: App, executor: str, form: str = "find <files>", **args: Any) -
 class TestSteered:
     def test_a_steered_plan_needs_the_same_yes(self, app: App, tmp_path: Path) -> None:
         opened, _ = quiet(app, policy__autonomy="supervised")
-        text = "copy the PDFs to ~/work"
+        text = "copy the PDFs to ~/elsewhere"
         form = scratch(opened, text).canonical
         opened.grimoire.facts.put(steering(opened, "find_files", form, path="~/docs"))
         before = there(tmp_path / "home")

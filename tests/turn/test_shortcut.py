@@ -11,7 +11,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.fastpath.records import State
 from metnos.grimoire.trace import Trace
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.turn import planning
 from metnos.turn.events import Answer
 from metnos.turn.shortcut import Shortcuts
@@ -248,7 +248,7 @@ def test_a_no_demotes_at_once_and_three_clean_passes_bring_it_back_to_shadow(car
 def test_an_undo_demotes(full: App, home: Path) -> None:
     trace = ask(full, "delete the PDFs in ~/docs")
     assert trace.path == "fast"
-    full.undo.undo(trace.steps[-1].action)
+    full.undo.undo(trace.steps[-1].action, by=at_terminal())
     learning.catch_up(full)
     found = path_of(full, *DELETE)
     assert found.state is State.DEMOTED
@@ -285,7 +285,7 @@ def test_a_yes_that_comes_later_is_the_same_answer(careful: App, home: Path) -> 
     assert (found.state, found.hits) == (State.ACTIVE, 1)
     went_on = careful.medium.last()
     assert went_on is not None
-    careful.undo.undo(went_on.steps[-1].action)
+    careful.undo.undo(went_on.steps[-1].action, by=at_terminal())
     learning.catch_up(careful)
     assert path_of(careful, *DELETE).state is State.DEMOTED
 

@@ -3,9 +3,9 @@
 Rules: whatever a client sends, it gets a clear answer and the daemon goes on; a client that goes away cancels its turn
 at the next event; a question that gets no answer in time stays in the inbox. Everybody who gets this far is of the
 owner's account: the socket lets no other in. A person is only who sits at a terminal, by the kernel's word about the
-client's process, and only they are asked anything; every other client is a script. A yes counts for the question that
-was last asked and no other. A turn that waits for a person holds no slot: whoever does not answer keeps nobody else
-waiting.
+client's process, and only they are asked anything; every other client is a script. Does not guarantee that such a
+process shows what it is asked, or that a person types the answer. A yes counts for the question that was last asked and
+no other. A turn that waits for a person holds no slot: whoever does not answer keeps nobody else waiting.
 """
 
 import contextlib

@@ -5,7 +5,8 @@ What could open the house from elsewhere is changed at the terminal and nowhere 
 come in, and where requests and memories go, unless that is at home and no key would go along. What an address brings
 along that could be a secret is not shown. A level is never raised beyond that of whoever raises it. What protects the
 owner from what happens in their name (how much may be done, spent and made, what is kept and backed up, how long one is
-asked) is changed with the level full: whoever is only to act with a yes must not take the fence down first.
+asked) is changed with the level full: whoever is only to act with a yes must not take the fence down first. A script
+changes none of all this, but may lower the level.
 """
 
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ _FENCES = (
     "memory.think", "turn.steps", "turn.prompt_s", "fastpath.wrong_share", "fastpath.check_every", "models.retries",
     "models.turn_",
 )  # fmt: skip
+_HARMLESS = ("disk.",)  # fences that a script may move: how full a disk may get
+_LIFE = "life."  # what it lives on, and where its money is
 _KEYS = (".key", ".token")
 _URL = ".url"
 _PROVIDER, _ELSEWHERE = ".provider", "anthropic"
@@ -86,10 +89,12 @@ def value_of(sheet_: Any, name: str) -> Any:
 
 
 def needs_person(app: "App", name: str, text: str) -> bool:
-    """Whether a script may not set this: it raises the level, or says who answers and what is run without a sandbox."""
+    """Whether a script may not set this: it raises the level, moves a fence, opens a door, or leads out of the home."""
     if name == settings.LEVEL and text in tuple(Autonomy):
         return lower(Autonomy(text), Autonomy(app.settings.policy.autonomy)) is not Autonomy(text)
-    return name.startswith(settings.BY_PERSON)
+    if at_terminal_only(name) or name.startswith((*settings.BY_PERSON, _LIFE)) or _leads_out(app, name, text):
+        return True
+    return is_fence(name) and not name.startswith(_HARMLESS)
 
 
 def at_terminal_only(name: str) -> bool:

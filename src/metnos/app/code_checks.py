@@ -43,7 +43,7 @@ def check_deep(bwrap: str) -> Iterator[Check]:
 
 def check_bytecode(package: Path) -> Check:
     """Compile the package anew, and compare every compiled file of it."""
-    name, judged = "bytecode", own_bytecode.judge(package, own_code.measure(package), parts=("",))
+    name, judged = "bytecode", own_bytecode.judge(package, own_code.measure(package))
     if judged.wrong:
         found = f"not compiled from its source: {own_code.name_first(judged.wrong, _NAMED)}"
         return Check.red(name, found, f"find {package} -name __pycache__ -exec rm -r {{}} +")

@@ -20,7 +20,7 @@ from metnos.core.canon import Json, sha256_hex
 from metnos.core.clock import from_text, to_text
 from metnos.core.errors import ExecutorError, InboxError, ModelError, StoreError, TestamentError, TestamentTooLarge
 from metnos.core.sign import Signer
-from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
+from metnos.law.principal import Autonomy, Channel, Principal, of_account
 from metnos.life import legacy, reflection, testament_file, webhook
 from metnos.life import testament_lines as lines
 from metnos.life.cause import Cause
@@ -107,7 +107,7 @@ def _finish(app: "App", death: Death) -> Json:
 
 
 def _hand_back(app: "App", death: Death) -> None:
-    by = at_terminal() if death.cause is Cause.OWNER else _CLOCKS
+    by = _who(death)
     for item in app.inbox.waiting():
         try:
             app.inbox.refuse(item.id, by, HANDED_BACK)
@@ -119,8 +119,13 @@ def _hand_back(app: "App", death: Death) -> None:
         Notices(app.night_db, app.clock).tell([News("life", text, once=f"handed back {death.id}")])
 
 
+def _who(death: Death) -> Principal:
+    """Who ended it; the owner did so in person, maybe in another process than this one."""
+    return of_account(Channel.TERMINAL) if death.cause is Cause.OWNER else _CLOCKS
+
+
 def _revoke(app: "App", death: Death) -> Json:
-    by = at_terminal() if death.cause is Cause.OWNER else _CLOCKS
+    by = _who(death)
     names = sorted({grant.executor for grant in app.grants.active()})
     return {"grants": sum(len(app.grants.end_of(name, by)) for name in names)}
 

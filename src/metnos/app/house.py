@@ -177,7 +177,8 @@ class App:
         from metnos.executors.undo import Undo
 
         db, store, trash, refuse, ids = self._hands
-        undo = Undo(db, store, trash, refuse, self.clock, ids, self.audit)
+        level = Autonomy(self.settings.policy.autonomy)
+        undo = Undo(db, store, trash, refuse, self.clock, ids, self.audit, self.halted, level=level)
         undo.settle()
         undo.prune(self.clock.now() - timedelta(days=self.settings.policy.undo_days))
         return undo
@@ -377,10 +378,10 @@ class App:
     def _refuse(self, path: Path, access: Access) -> None:
         """Raise on what no executor may touch: forbidden paths, and in the workspace everything but the notes."""
         refuse_forbidden(path, access)
-        if access is Access.WRITE:
+        if access is not Access.READ:
             refuse_holding(path)
         inside = path.is_relative_to(self.workspace.root) and not path.is_relative_to(self.workspace.notes)
-        if access is Access.WRITE and inside:
+        if access is not Access.READ and inside:
             raise ForbiddenPath(f"{path} belongs to the agent itself: no executor changes it")
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ from metnos.core.errors import ExecutorError, MetnosError, UsageError, Workspace
 from metnos.core.ids import UlidMaker
 from metnos.core.settings import find_workspace
 from metnos.executors.call import Call
-from metnos.law.principal import PEOPLE, Channel, Principal, of_account
+from metnos.law.principal import Channel, Principal, of_account
 from metnos.turn.events import Answer as Said
 from metnos.turn.events import Answered, Event, Wanted
 
@@ -56,8 +56,11 @@ class Agent:
         create: bool = True,
         clock: Clock | None = None,
     ) -> None:
-        if principal is not None and principal.channel in PEOPLE:
-            raise UsageError(f"a program is not the owner in person, as {principal} is", fix="Leave `principal` away.")
+        who = principal or of_account(Channel.LIBRARY)
+        if not who.known or who.channel is not Channel.LIBRARY:
+            raise UsageError(
+                f"this is the library, and does not speak as {who}", fix="Use Channel.LIBRARY, or leave it."
+            )
         workspace = find_workspace(None if path is None else os.fspath(path))
         clock = clock or SystemClock()
         if not workspace.exists():
@@ -65,11 +68,16 @@ class Agent:
                 raise WorkspaceError(f"there is no workspace at {workspace.root}", fix="Make one: metnos init")
             found(workspace, clock)
         self.app = App.open(workspace, clock)
-        self.principal = principal or of_account(Channel.LIBRARY)
+        self._principal = who
         self._ids = UlidMaker(clock)
         self._conversation = self._ids()
         self._grimoire: Grimoire | None = None
         self._mnestome: Mnestome | None = None
+
+    @property
+    def principal(self) -> Principal:
+        """As whom it asks: a program, for as long as it lives."""
+        return self._principal
 
     # -- asking
 
@@ -204,7 +212,7 @@ class Agent:
         from metnos.app import learning
 
         self._refuse_guest()
-        done = self.app.undo.undo(action or None)
+        done = self.app.undo.undo(action or None, by=self.principal)
         learning.catch_up_or_later(self.app)  # what a fast path did wrong it does not do again
         return done.title
 

@@ -115,7 +115,7 @@ def accept(choice: Choice) -> None:
         )
         click.echo("(metnos audit tail), at grants (metnos policy grants) and at devices (metnos device list) first.")
         by = person.confirm("accept the audit", "Things act again if you take it as it is.", "accept")
-        log.accept(by.channel)
+        log.accept(by)
         click.echo("Accepted. The audit says so.")
 
 

@@ -45,7 +45,7 @@ def show(choice: Choice, key: str | None, as_json: bool) -> None:
 def set_(choice: Choice, key: str, value: str) -> None:
     """Set KEY to VALUE in metnos.toml; comments and all other lines stay as they are.
 
-    What raises the level, and what other programs may answer, only a person can set.
+    What raises the level, moves a limit, opens a door or sends anything out of the home only a person can set.
     """
     settings.require_key(key)
     app = open_app(choice)

@@ -16,7 +16,7 @@ from metnos.cli.asking import ask
 from metnos.cli.executor_making import new, rebuild, sign, test_
 from metnos.cli.executor_sharing import SHARING
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, counted, inert, json_option, note, print_json, print_table
+from metnos.cli.output import counted, inert, json_option, note, print_json, print_table
 from metnos.core.errors import InboxError, UsageError, Waiting
 from metnos.executors import words
 from metnos.executors.catalog import Look
@@ -155,12 +155,10 @@ def quarantine(choice: Choice, name: str, reason: str) -> None:
 @executor.command()
 @click.argument("name")
 @click.option("--reason", default="revoked by the owner", help="Why; kept with the executor.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def revoke(choice: Choice, name: str, reason: str, yes: bool) -> None:
-    """Cancel an executor for good: the same code can never be signed again."""
-    if not yes:
-        confirm(f"Revoking {name} cannot be taken back. Revoke it?")
+def revoke(choice: Choice, name: str, reason: str) -> None:
+    """Cancel an executor for good: the same code can never be signed again. Only a person can."""
+    person.confirm("revoke an executor", f"Revoking {name} cannot be taken back. Revoke it?", name)
     _change(choice, name, State.REVOKED, reason)
 
 

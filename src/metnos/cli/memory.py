@@ -13,7 +13,6 @@ from metnos.cli.memory_fit import fit
 from metnos.cli.memory_keep import KEEPING
 from metnos.cli.opening import open_app
 from metnos.cli.output import (
-    confirm,
     inert,
     json_option,
     note,
@@ -99,11 +98,12 @@ def show(choice: Choice, memory_id: str, as_json: bool) -> None:
 @memory.command()
 @click.argument("query", nargs=-1)
 @click.option("--id", "ids", multiple=True, help="Forget this episode or fact; may be given several times.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_obj
-def forget(choice: Choice, query: tuple[str, ...], ids: tuple[str, ...], yes: bool, as_json: bool) -> None:
+def forget(choice: Choice, query: tuple[str, ...], ids: tuple[str, ...], as_json: bool) -> None:
     """Forget everything that holds the words of QUERY, for good: what happened, and what was learnt from it alone.
+
+    Only a person can.
 
     Backups and exports that were made before still have it, and so have files that you wrote yourself.
     """
@@ -116,9 +116,9 @@ def forget(choice: Choice, query: tuple[str, ...], ids: tuple[str, ...], yes: bo
     if plan.is_empty:
         click.echo(json.dumps({}) if as_json else "Nothing that is remembered holds that.")
     else:
-        if not yes:
-            what = {"episodes": len(plan.episodes), "facts": len(plan.facts)}
-            confirm(f"Forget {told(what) or 'what was said'}, with every turn that says it, for good?")
+        what = {"episodes": len(plan.episodes), "facts": len(plan.facts)}
+        asked = f"Forget {told(what) or 'what was said'}, with every turn that says it, for good?"
+        person.confirm("forget for good", asked)
         _tell_forgotten(keeping.forget(app, plan), as_json)
     for name in dict.fromkeys((*plan.yours, *keeping.still_says(app, words))):
         note(f"{name} {_UNDO if name.startswith('.law/undo') else _YOURS}")

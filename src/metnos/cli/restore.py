@@ -13,6 +13,7 @@ from metnos.cli import Choice, person
 from metnos.cli.output import counted, inert, json_option, note, print_json, print_table, say
 from metnos.cli.passphrase import passphrase_option, read_passphrase
 from metnos.law.backup import SEALED_KEYS
+from metnos.law.principal import Principal
 from metnos.law.restore import NEW_KEY
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def restore(
     it take the workspace's place, at one stroke.
 
     Devices, codes, grants and open questions in it are void, and so are settings that allow something or lead
-    somewhere. A backup of another agent shows what it brings, and you type a word to have it.
+    somewhere. Shows what it brings, and you type a word to have it; only a person can.
     """
     if passphrase_file and not with_keys:
         raise click.UsageError("--passphrase-file goes with --with-keys")
@@ -78,16 +79,20 @@ def restore(
     _tell_void(done.arrival)
 
 
-def _agree(arrival: "Arrival") -> bool:
-    """Show what a backup of another agent brings, and have a person type the beginning of its key."""
-    person.require("restore another agent's backup")
+def _agree(arrival: "Arrival") -> Principal:
+    """Show what a backup brings, and have a person type the beginning of its key."""
+    what = "restore a backup" if arrival.own else "restore another agent's backup"
+    person.require(what)
     with contextlib.redirect_stdout(sys.stderr):  # it is a question, and no part of what a program reads
         _show(arrival)
-    person.confirm("restore another agent's backup", "Restore it?", arrival.word)
-    return True
+    return person.confirm(what, "Restore it?", arrival.word)
 
 
 def _show(arrival: "Arrival") -> None:
+    if arrival.own:
+        click.secho("This takes the place of your agent. What it did and was told since is not in it:", bold=True)
+        click.echo(f"halts, revocations and the audit of what was done after {arrival.made} among it.")
+        return
     click.secho("This backup is of another agent than the one that is here.", bold=True)
     rows: list[tuple[str, object]] = [("its key", arrival.key), ("made", f"{arrival.made} by Metnos {arrival.version}")]
     rows += [(what, ", ".join(names)) for what, names in arrival.more.items()]

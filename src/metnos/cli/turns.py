@@ -8,10 +8,10 @@ import click
 
 from metnos.app import learning
 from metnos.app.reasons import GONE, data, found
-from metnos.cli import Choice
+from metnos.cli import Choice, person
 from metnos.cli.live import clip, lasted
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, inert, json_option, print_json, print_table, short
+from metnos.cli.output import inert, json_option, print_json, print_table, short
 from metnos.core.clock import to_text
 from metnos.core.errors import TurnError
 from metnos.grimoire.medium import Glance, Medium
@@ -81,10 +81,9 @@ def show(choice: Choice, turn: str, as_json: bool) -> None:
 
 @turns.command()
 @click.argument("turn")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def forget(choice: Choice, turn: str, yes: bool) -> None:
-    """Forget what was said and found in a TURN, for good.
+def forget(choice: Choice, turn: str) -> None:
+    """Forget what was said and found in a TURN, for good. Only a person can.
 
     Which executors ran, when and how it ended stays known, and so does what was changed on disk. Backups that were made
     before still have it; an open question and what `metnos undo` keeps are not touched.
@@ -95,8 +94,7 @@ def forget(choice: Choice, turn: str, yes: bool) -> None:
         learning.forget_turn(app, trace.id)  # in case that was cut short
         click.echo(f"Turn {trace.id} was forgotten before.")
         return
-    if not yes:
-        confirm(f"Forget turn {trace.id} for good?")
+    person.confirm("forget for good", f"Forget turn {trace.id} for good?")
     with app.audit.act(Entry(FORGOTTEN, {"turn": trace.id})):
         app.medium.redact(trace.id)
         learning.forget_turn(app, trace.id)

@@ -1,17 +1,19 @@
 """``metnos undo`` and ``metnos redo``: take back what was done to files, and do it again."""
 
+import contextlib
 import sys
 from dataclasses import asdict
 
 import click
 
 from metnos.app import learning
-from metnos.cli import FAILED, FINE, Choice
+from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, inert, json_option, note, print_json, print_table
 from metnos.core.errors import UsageError
 from metnos.executors.undo import Undo
 from metnos.executors.undo_rules import Action
+from metnos.law.principal import Principal
 
 
 @click.command()
@@ -43,15 +45,14 @@ def undo(choice: Choice, action: str | None, listing: bool, count: int, dry_run:
 @click.command()
 @click.argument("action", required=False)
 @click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_obj
-def redo(choice: Choice, action: str | None, dry_run: bool, yes: bool, as_json: bool) -> int:
+def redo(choice: Choice, action: str | None, dry_run: bool, as_json: bool) -> int:
     """Do again what was undone.
 
-    ACTION is an id from `metnos undo --list`, or the beginning of one; without it, what was undone last is done again.
+    Shows what that changes and asks; only a person can say yes. ACTION is an id from `metnos undo --list`, or the beginning of one; without it, what was undone last is done again.
     """
-    return _turn(open_app(choice).undo, action, redo=True, dry_run=dry_run, yes=yes, as_json=as_json)
+    return _turn(open_app(choice).undo, action, redo=True, dry_run=dry_run, yes=False, as_json=as_json)
 
 
 def _turn(undoing: Undo, named: str | None, *, redo: bool, dry_run: bool, yes: bool, as_json: bool) -> int:
@@ -63,10 +64,13 @@ def _turn(undoing: Undo, named: str | None, *, redo: bool, dry_run: bool, yes: b
         else:
             _say(found, lines)
         return FINE
-    if not yes and not _agreed(found, lines, redo):
+    if redo:
+        done = undoing.redo(found.id, by=_agreed_again(found, lines))
+    elif yes or _agreed(found, lines):
+        done = undoing.undo(found.id, by=person.principal())
+    else:
         note("nothing was changed")
         return FAILED
-    done = undoing.redo(found.id) if redo else undoing.undo(found.id)
     if as_json:
         print_json({**_facts(done), "did": lines})
     else:
@@ -74,12 +78,21 @@ def _turn(undoing: Undo, named: str | None, *, redo: bool, dry_run: bool, yes: b
     return FINE
 
 
-def _agreed(found: Action, lines: tuple[str, ...], redo: bool) -> bool:
+def _agreed_again(found: Action, lines: tuple[str, ...]) -> Principal:
+    """Doing it again is an act that nothing else asks about: a person sees it and types the word."""
+    what = "do again what was undone"
+    person.require(what)
+    with contextlib.redirect_stdout(sys.stderr):  # it is a question, and no part of what a program reads
+        _say(found, lines)
+    return person.confirm(what, "Do it again?")
+
+
+def _agreed(found: Action, lines: tuple[str, ...]) -> bool:
     """Ask on a terminal. Where nobody can answer, nothing is changed unless --yes says so."""
     if not _on_a_terminal():
         raise UsageError("nobody is there to be asked", fix="Say --yes to go on without asking.")
     _say(found, lines)
-    return click.confirm("Do it again?" if redo else "Take it back?", err=True)
+    return click.confirm("Take it back?", err=True)
 
 
 def _on_a_terminal() -> bool:

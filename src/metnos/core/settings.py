@@ -91,6 +91,11 @@ def state_home() -> Path:
     return Path(named) if named.startswith("/") else home_folder() / ".local/state"
 
 
+def program_path() -> str:
+    """Where the system looks for programs that are called by their name alone: folders with colons between."""
+    return os.environ.get("PATH", "")
+
+
 def variable(name: str) -> str:
     """What the environment variable ``name`` holds, for a secret that the settings only point to; empty if unset."""
     return os.environ.get(name, "")

@@ -42,12 +42,14 @@ from metnos.executors.verdict import Executor
 from metnos.law.audit_line import Entry
 from metnos.law.forbidden import Access, why_forbidden
 from metnos.law.need import Need, sounds_like_home
+from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.sandbox.pool import Pool
 from metnos.sandbox.web import Fetched
 from metnos.store.db import Database
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 LEAST = 3
+_TRIER = Principal(Channel.BIRTH, "birth", Autonomy.SUPERVISED)
 _SOMEWHERE = "198.18.0.1"  # an address that counts as outside and belongs to nobody
 _BIRTH_S = 30.0  # of wall clock, whatever the manifest says
 
@@ -181,7 +183,7 @@ class _Trial:
             outcome, undo = self._perform()
             problem = self._calls.problem or self._compare(outcome) or self._calls.missing() or self._look_after()
             if not problem and outcome.action:
-                undo.undo(outcome.action)
+                undo.undo(outcome.action, by=_TRIER)
                 problem = "" if _picture(self._box) == before else "undone, the box is not as it was"
         except ExecutorFailed as error:
             problem = self._failure(error.kind, error.what)
@@ -203,7 +205,7 @@ class _Trial:
         reach = Reach(_Double(self._test), self._facts, self._calls, None, lambda _: True, self._tool)
         with hands.begin(executor=manifest.name) as acting:
             outcome = perform(setting, self._executor, prepared, acting, reach, None, When("birth", NOW))
-        return outcome, Undo(db, store, trash, self._refuse, self._clock, ids, _Silent())
+        return outcome, Undo(db, store, trash, self._refuse, self._clock, ids, _Silent(), lambda: None)
 
     def _compare(self, outcome: Outcome) -> str:
         if outcome.fault:

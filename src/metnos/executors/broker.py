@@ -26,10 +26,12 @@ from metnos.core.canon import path_ways, sha256_hex
 from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError, Waiting
 from metnos.executors import scope
 from metnos.executors.effect_plan import Planning
-from metnos.executors.effect_rules import MAX_FILE, Doing, Done
+from metnos.executors.effect_rules import MAX_FILE, Carried, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared, request_needs
 from metnos.executors.reach import Reach
+from metnos.law import aliases
+from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_ways
 from metnos.law.guarded import is_hidden, what_runs
 from metnos.law.need import Need, http_need, refuse_never, sounds_like_home
@@ -72,6 +74,7 @@ class Broker:
         self._deadline = deadline  # of the monotonic clock: nothing is begun that would outlive the call
         self._carries = prepared.carries  # whether a request can hold what was read
         self._shown = None if shown is None else set(shown)
+        self.sight: tuple[Path, ...] = ()  # what the call sees
         self.noted: list[tuple[str, ...]] = []  # every change that was made, or in a rehearsal would have been
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
             "write": self._write,
@@ -142,20 +145,22 @@ class Broker:
         # Another name beside it may be taken, but not from something that the call did not name.
         target = self._target(message, "target", beside=None if overwrite else source)
         return self._change(
-            "move", (source, target), "", overwrite, lambda over: self._doing.move(source, target, overwrite=over)
-        )
+            "move", (source, target), "", overwrite,
+            lambda over: self._doing.move(source, target, overwrite=over, carry=self._carry),
+        )  # fmt: skip
 
     def _copy(self, message: Mapping[str, Any], _: int | None) -> Answer:
         source, target = self._source(message, "source"), self._target(message, "target")
         return self._change(
             "copy", (source, target), "", self._replacing(message),
-            lambda over: self._doing.copy(source, target, overwrite=over),
+            lambda over: self._doing.copy(source, target, overwrite=over, carry=self._carry),
         )  # fmt: skip
 
     def _trash(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path")
-        return self._change("trash", (path,), "", False, lambda _: self._doing.trash(path))
+        return self._change("trash", (path,), "", False, lambda _: self._doing.trash(path, carry=self._carry))
 
+    @aliases.held()
     def _look(self, message: Mapping[str, Any], _: int | None) -> Answer:
         """What is at a place that this call may change, or beside it: a name may have to be free."""
         ways = _path(message, "path")
@@ -169,6 +174,7 @@ class Broker:
         self._refuse_hidden(ways, (*roots, *(root.parent for root in roots)), Access.READ)
         return _kind_of(path)
 
+    @aliases.held()
     def _target(
         self, message: Mapping[str, Any], name: str, *, leading: bool = False, beside: Path | None = None
     ) -> Path:
@@ -188,9 +194,10 @@ class Broker:
             raise ExecutorFailed(f"this call may not change {path}", kind="not_permitted")
         refuse_ways(ways, Access.WRITE)
         self._refuse_hidden(ways, (*writes, *(() if beside is None else (beside.parent,))), Access.WRITE)
-        self._refuse_running(path)
+        self._refuse_running(ways)
         return path
 
+    @aliases.held()
     def _source(self, message: Mapping[str, Any], name: str) -> Path:
         """A path that this call may read."""
         ways = _path(message, name)
@@ -206,10 +213,11 @@ class Broker:
 
     def _refuse_hidden(self, ways: tuple[Path, ...], roots: tuple[Path, ...], access: Access) -> None:
         """Raise for what has a hidden name that was not asked for itself."""
-        reading = access is Access.READ
-        for way in ways:
+        reading, known = access is Access.READ, aliases.look()
+        roots, asked = known.all_names(roots), set(known.all_names(self._prepared.hidden))
+        for way in known.all_names(ways):
             above = [root for root in roots if way.is_relative_to(root)]
-            if self._prepared.hidden & set(above) or any(root.is_relative_to(way) for root in roots):
+            if asked & set(above) or any(root.is_relative_to(way) for root in roots):
                 continue  # asked for itself, or on the way to what was
             parts = [str(way.relative_to(root)) for root in above] or [str(way)]
             if all(is_hidden(part, reading=reading) for part in parts):
@@ -218,17 +226,41 @@ class Broker:
                     fix="Name that very path in what you ask for.",
                 )  # fmt: skip
 
-    def _refuse_running(self, path: Path) -> None:
+    def _refuse_running(self, ways: tuple[Path, ...]) -> None:
         """Raise for what something runs by itself, unless it was decided about, or the owner is shown the change."""
-        decided = path in self._prepared.writes or any(Path(need.target) == path for need in self._prepared.needs)
+        path, changes = ways[-1], (need for need in self._prepared.needs if need.capability is Capability.FS_WRITE)
+        decided = path in self._prepared.writes or any(Path(need.target) == path for need in changes)
         if decided or self._shown is not None or isinstance(self._doing, Planning):
             return
-        what = what_runs(str(path))
+        names = aliases.look().all_names(ways)
+        if any(name.is_relative_to(start) for name in names for start in self._prepared.started):
+            what: str | None = "what MCP servers are started from"
+        else:
+            what = next(filter(None, (what_runs(str(name)) for name in names)), None)
         if what is not None:
             raise ExecutorFailed(
                 f"{path} belongs to {what}, and was not asked for when this call was permitted",
                 kind="not_permitted", fix="Ask for that very path.",
             )  # fmt: skip
+
+    def _carry(self, carried: Carried, target: Path | None) -> None:
+        """Raise for what a folder takes along and was neither decided about nor shown to the owner, and for what is
+        hidden and would come into sight of the call."""
+        if isinstance(self._doing, Planning):
+            return
+        decided = {Path(need.target) for need in self._prepared.needs}
+        hidden = self._prepared.hidden
+        unseen = [path for path in carried.hidden if not any(path.is_relative_to(asked) for asked in hidden)]
+        new = [path for path in (*unseen, *carried.runs) if path not in decided]
+        if new and self._shown is None:
+            raise ExecutorFailed(
+                f"{new[0]} would go along, which was not asked for when this call was permitted",
+                kind="not_permitted", fix="Ask for that very folder.",
+            )  # fmt: skip
+        if unseen and target is not None and any(target.is_relative_to(root) for root in self.sight):
+            raise ExecutorFailed(
+                f"{unseen[0]} is hidden, and could be read at its new place by this call", kind="not_permitted"
+            )
 
     def _declare(self, operation: str) -> None:
         if operation not in PATTERNS[self._manifest.reversal]:

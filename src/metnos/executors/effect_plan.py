@@ -12,7 +12,7 @@ from pathlib import Path
 
 from metnos.core.difference import unified
 from metnos.executors.effect_files import FILE, inert, shown
-from metnos.executors.effect_rules import MAX_FILE, Deed, Hand, Refuse
+from metnos.executors.effect_rules import MAX_FILE, Carried, Deed, Hand, Refuse
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
 
@@ -20,6 +20,7 @@ _MOST_LINES = 40  # of one file's difference
 _MOST_SHOWN = 400  # of all differences together
 _MOST_COMPARED = 1 << 20  # bytes of all texts that are compared
 _MOST_KEPT = 16 << 20  # bytes of planned contents: what comes behind is planned by its size alone
+_MOST_CARRIED = 20  # named of what one folder takes along
 _MOST_BYTES = 256 * 1024  # of one side of a comparison: beyond it, only the sizes are told
 
 
@@ -38,6 +39,7 @@ class Planning(Hand):
         super().__init__(refuse, trash, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
         self._planned = Tree()
         self._preview: list[str] = []
+        self._carried: list[Carried] = []
         self._shown = 0
         self._compared = 0
         self._kept = 0
@@ -46,6 +48,11 @@ class Planning(Hand):
     def preview(self) -> tuple[str, ...]:
         """What would happen, in lines for the owner."""
         return tuple(self._preview)
+
+    @property
+    def carried(self) -> tuple[Carried, ...]:
+        """What the folders of all operations take along that the owner has to see."""
+        return tuple(self._carried)
 
     def _tree(self) -> Tree:
         return self._planned
@@ -60,12 +67,24 @@ class Planning(Hand):
                 tree.put_folder(each)
         elif deed.op == "trash":
             self._preview.append(f"move {shown(path)} to the trash")
+            self._plan_carried(deed)
             tree.put(path, None)
         else:
             over = ", replacing the file that is there" if deed.replaced else ""
             size = f" ({deed.size:,} bytes)" if deed.op == "copy" else ""
             self._preview.append(f"{deed.op} {shown(path)} to {shown(target)}{size}{over}")
+            self._plan_carried(deed)
             tree.move(path, target) if deed.op == "move" else tree.copy(path, target)
+
+    def _plan_carried(self, deed: Deed) -> None:
+        self._carried.append(deed.carried)
+        for words, paths, top in (
+            ("hidden, goes along", deed.carried.hidden, deed.path),
+            ("runs by itself (high risk)", deed.carried.runs, deed.target or deed.path),
+        ):
+            self._preview += [f"  {words}: {shown(path.relative_to(top))}" for path in paths[:_MOST_CARRIED]]
+            if len(paths) > _MOST_CARRIED:
+                self._preview.append(f"  {words}: {len(paths) - _MOST_CARRIED:,} more")
 
     def _plan_content(self, deed: Deed) -> None:
         node = self._planned.look(deed.path) if deed.replaced else None

@@ -4,7 +4,8 @@ Rules: whoever acts and whoever only plans decides here, in the same order, over
 only in what they do with a `Deed` that was decided. Nothing is overwritten unless asked; a folder is never overwritten
 and never overwrites, and never moves into itself; what is neither file nor folder is refused, and so is a file with
 several names (hard links), since one of them may be a forbidden one; everything inside a folder is asked for, at its
-old place and at its new one. Does not guarantee that the act succeeds: the disk may fill, and others may be faster.
+old place and at its new one, and what is hidden there, or would run by itself at its new place, is named to whoever
+permits (`Carried`). Does not guarantee that the act succeeds: the disk may fill, and others may be faster.
 """
 
 import os
@@ -21,6 +22,8 @@ from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
 from metnos.law import aliases
 from metnos.law.forbidden import Access
+from metnos.law.forbidden_rules import why_named
+from metnos.law.guarded import is_hidden_name, what_runs
 
 Refuse = Callable[[Path, Access], None]  # raises a `LawError` on what must not be touched
 
@@ -38,15 +41,26 @@ class Done:
     replaced: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What a folder that goes as a whole takes along and was not named, the outermost of each."""
+
+    hidden: tuple[Path, ...] = ()  # where it is
+    runs: tuple[Path, ...] = ()  # where it comes to lie, and runs by itself
+
+
+Carry = Callable[[Carried, Path | None], None]  # raises unless this may go along, to there if anywhere
+
+
 class Doing(Protocol):
     """The hands of an executor. Failures are `ExecutorFailed` with one of the closed kinds."""
 
     def write(self, path: Path, content: bytes, *, overwrite: bool = False, append: bool = False) -> Done: ...
     def put(self, path: Path, fd: int, *, overwrite: bool = False) -> Done: ...
     def make_folder(self, path: Path) -> Done: ...
-    def move(self, source: Path, target: Path, *, overwrite: bool = False) -> Done: ...
-    def copy(self, source: Path, target: Path, *, overwrite: bool = False) -> Done: ...
-    def trash(self, path: Path) -> Done: ...
+    def move(self, source: Path, target: Path, *, overwrite: bool = False, carry: Carry | None = None) -> Done: ...
+    def copy(self, source: Path, target: Path, *, overwrite: bool = False, carry: Carry | None = None) -> Done: ...
+    def trash(self, path: Path, *, carry: Carry | None = None) -> Done: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +76,7 @@ class Deed:
     append: bool = False
     fd: int | None = None  # of a put
     folders: tuple[Path, ...] = ()  # to be made, the outermost first
+    carried: Carried = Carried()
 
     @property
     def named(self) -> tuple[tuple[str, ...], ...]:
@@ -124,29 +139,32 @@ class Hand(ABC):
             self._parent(tree, missing[0])
         return self._go(Deed("make_folder", path, folders=tuple(missing)))
 
-    def move(self, source: Path, target: Path, *, overwrite: bool = False) -> Done:
+    def move(self, source: Path, target: Path, *, overwrite: bool = False, carry: Carry | None = None) -> Done:
         tree = self._tree()
         node = self._source(tree, source, Access.WRITE)
         self._parent(tree, source)
         replaced = self._target(tree, source, node, target, overwrite)
         far = node.device != self._parent(tree, target).device
-        self._inside(tree, source, node, Access.WRITE, target, reads=far)
-        return self._go(Deed("move", source, target, replaced=replaced))
+        _, carried = self._inside(tree, source, node, Access.WRITE, target, reads=far)
+        self._carry(carry, carried, target)
+        return self._go(Deed("move", source, target, replaced=replaced, carried=carried))
 
-    def copy(self, source: Path, target: Path, *, overwrite: bool = False) -> Done:
+    def copy(self, source: Path, target: Path, *, overwrite: bool = False, carry: Carry | None = None) -> Done:
         tree = self._tree()
         node = self._source(tree, source, Access.READ)
         replaced = self._target(tree, source, node, target, overwrite)
-        size = self._inside(tree, source, node, Access.READ, target, reads=True)
-        return self._go(Deed("copy", source, target, size, replaced))
+        size, carried = self._inside(tree, source, node, Access.READ, target, reads=True)
+        self._carry(carry, carried, target)
+        return self._go(Deed("copy", source, target, size, replaced, carried=carried))
 
-    def trash(self, path: Path) -> Done:
+    def trash(self, path: Path, *, carry: Carry | None = None) -> Done:
         tree = self._tree()
         node = self._source(tree, path, Access.WRITE)
         self._parent(tree, path)
         self._trash.can_for(path, node.device)
-        self._inside(tree, path, node, Access.WRITE, None, reads=False)
-        return self._go(Deed("trash", path))
+        _, carried = self._inside(tree, path, node, Access.WRITE, None, reads=False)
+        self._carry(carry, carried, None)
+        return self._go(Deed("trash", path, carried=carried))
 
     # -- what subclasses say
 
@@ -181,6 +199,19 @@ class Hand(ABC):
             self._refuse(path, access)
         except LawError as error:
             raise ExecutorFailed(error.what, kind="not_permitted", fix=error.fix) from error
+
+    def _ask_inside(self, folder: Path, path: Path, access: Access) -> None:
+        """The same of what lies in a folder that goes as a whole: some of that may go along as it is."""
+        try:
+            self._ask(folder / path, access)
+        except ExecutorFailed:
+            if why_named(f"/{path}", Access.WRITE) is None:  # what it is depends on where the folder lies
+                raise
+            self._ask(folder / path, Access.CARRY)
+
+    def _carry(self, carry: Carry | None, carried: Carried, target: Path | None) -> None:
+        if carry is not None and (carried.hidden or carried.runs):
+            carry(carried, target)
 
     def _parent(self, tree: Tree, path: Path) -> Node:
         """The folder that a change of ``path`` changes."""
@@ -235,17 +266,22 @@ class Hand(ABC):
         return there is not None
 
     @aliases.held()
-    def _inside(self, tree: Tree, source: Path, node: Node, access: Access, target: Path | None, *, reads: bool) -> int:
-        """Ask for everything in what is moved, copied or trashed, where it is and where it goes; its size."""
+    def _inside(
+        self, tree: Tree, source: Path, node: Node, access: Access, target: Path | None, *, reads: bool
+    ) -> tuple[int, Carried]:
+        """Ask for everything in what is moved, copied or trashed, where it is and where it goes; its size, and what of
+        it is for the owner to see."""
         if reads and not node.may(os.R_OK | (os.X_OK if node.kind == FOLDER else 0)):
             raise ExecutorFailed(f"{shown(source)} may not be read", kind="unreadable")
         if node.kind == FILE:
-            return node.size
+            return node.size, Carried()
         size = 0
+        found = _Finding(source, target)
         for path, each in tree.walk(node):
-            self._ask(source / path, access)
+            self._ask_inside(source, path, access)
             if target is not None:
-                self._ask(target / path, Access.WRITE)
+                self._ask_inside(target, path, Access.WRITE)
+            found.note(path, folder=each.kind == FOLDER)
             if each.device != node.device:
                 raise ExecutorFailed(
                     f"{shown(source / path)} is where another file system begins", kind="not_permitted"
@@ -254,7 +290,7 @@ class Hand(ABC):
             if reads and each.kind != LINK and not each.may(os.R_OK | (os.X_OK if each.kind == FOLDER else 0)):
                 raise ExecutorFailed(f"{shown(source / path)} may not be read", kind="unreadable")
             size += each.size
-        return size
+        return size, Carried(tuple(found.hidden), tuple(found.runs))
 
     def _size_of(self, fd: int, path: Path) -> int:
         """How much a descriptor from the sandbox holds; it must be a plain file that can be read."""
@@ -272,6 +308,30 @@ class Hand(ABC):
         if size > self._max_file:
             what = f"{shown(path)} would have {size:,} bytes; no file may have more than {self._max_file:,}"
             raise ExecutorFailed(what, kind="too_large")
+
+
+class _Finding:
+    """Collects what a folder takes along, from its entries in the order of a walk."""
+
+    def __init__(self, source: Path, target: Path | None) -> None:
+        self._source = source
+        self._target = target
+        self._below: tuple[set[Path], set[Path]] = (set(), set())
+        self.hidden: list[Path] = []
+        self.runs: list[Path] = []
+
+    def note(self, path: Path, *, folder: bool) -> None:
+        hidden, runs = self._below
+        if path.parent in hidden:
+            hidden.add(path)
+        elif is_hidden_name(path.name, folder=folder):
+            hidden.add(path)
+            self.hidden.append(self._source / path)
+        elif path.parent in runs:
+            runs.add(path)
+        elif self._target is not None and what_runs(str(self._target / path)) is not None:
+            runs.add(path)
+            self.runs.append(self._target / path)
 
 
 def _refuse_odd(path: Path, node: Node, *, links: bool) -> None:

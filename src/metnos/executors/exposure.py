@@ -87,8 +87,15 @@ class Exposure:
             del self._folders[folder]
         covered = {mark for path, mark in self._covered.items() if path.startswith(f"{root}/")}
         # Both: it may have been replaced before it was bound, or after.
-        found = (path for place in (now, root) for path in self._private_below(Path(place), lambda _: True))
-        return any(_mark_entry(path) not in covered for path in found)
+        found = (
+            (path, Path(place)) for place in (now, root) for path in self._private_below(Path(place), lambda _: True)
+        )
+        return any(not _is_covered(path, place, covered) for path, place in found)
+
+
+def _is_covered(path: Path, root: Path, covered: set[_Mark]) -> bool:
+    """Whether a path is one of those that are covered, or lies in one: covers go where a folder that is shown goes."""
+    return any(_mark_entry(each) in covered for each in (path, *path.parents) if each.is_relative_to(root))
 
 
 def _status(path: str) -> os.stat_result | None:

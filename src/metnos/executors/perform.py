@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from metnos.core.errors import ExecutorFailed, SandboxError
@@ -22,7 +23,7 @@ from metnos.executors.effects import Acting
 from metnos.executors.exposure import Exposed, Exposure
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.outcome import Breach, Judged, Outcome, judge, judge_reach
-from metnos.executors.prepare import Prepared, build_walls
+from metnos.executors.prepare import Prepared, build_walls, hidden_landings
 from metnos.executors.reach import Reach
 from metnos.executors.scope import names_workspace
 from metnos.executors.state import State
@@ -70,7 +71,7 @@ def perform(
     """Run it and judge how it ended."""
     manifest = executor.manifest
     limits = manifest.limits(setting.settings)
-    exposure = Exposure()
+    exposure, started = Exposure(), time.perf_counter()
     broker = Broker(manifest, prepared, doing, reach, shown, time.monotonic() + limits.wall_s)
 
     def answer(message: dict[str, Any], descriptor: int | None) -> Any:
@@ -79,10 +80,10 @@ def perform(
             raise SandboxError("everything was halted while this ran", fix="See: metnos executor panic --help")
         return broker(message, descriptor)
 
-    started = time.perf_counter()
     breach, why, ended, exposed = Breach.NONE, "", Ended(), False
     with contextlib.closing(exposure):
-        walls = build_walls(manifest, prepared, limits, exposure)
+        walls = build_walls(manifest, prepared, limits, exposure, hidden_landings(shown or ()))
+        broker.sight = tuple(map(Path, walls.binds))
         facts = _facts(setting, manifest, prepared, when)
         job = Job(_compiled(executor.source), prepared.args, facts, walls, manifest.libraries)
         try:

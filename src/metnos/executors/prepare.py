@@ -3,7 +3,8 @@
 Rules: arguments are checked and their defaults filled in; paths become canonical and must lie within the manifest's
 scopes; what the call needs is listed target by target, because that is what the policy decides and the owner approves;
 the walls show exactly the paths that were named, and of those nothing that is forbidden or hidden. A path is judged by
-its spelling and by every link on its way, too: a need says if one of them is forbidden or hidden. Without arguments
+its spelling, by every link on its way and by every link of a home that leads to it, too: a need says if one of them is
+forbidden, hidden or run. Without arguments
 that name paths, the scopes themselves are what is needed. A path for which there is no scope is only handed on, by an
 executor that calls others: it becomes canonical, and is no need, because whoever gets it is asked about. A call that
 knows anything but pages from beyond the home carries it: every request that it sends there can hold it. Reads the disk;
@@ -21,21 +22,37 @@ from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
 from metnos.executors.capabilities import Limits, Tool
+from metnos.executors.effect_rules import Carried
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.private import PrivateView
 from metnos.executors.scope import Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
-from metnos.law.forbidden import Access, TooMany, why_forbidden
-from metnos.law.guarded import OPEN_NAMES, is_hidden, what_runs
-from metnos.law.need import FORBIDDEN, HIDDEN, LOOKUP, NAMED, OPEN, OWN, Need, lookup_tells, sounds_like_home
+from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
+from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
+from metnos.law.need import (
+    FORBIDDEN,
+    HIDDEN,
+    LOOKUP,
+    NAMED,
+    OPEN,
+    OWN,
+    RUNS,
+    STARTED,
+    Need,
+    lookup_tells,
+    sounds_like_home,
+)  # fmt: skip
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
 Ways = tuple[Path, ...]  # every name that leads to a path; the last is the canonical one
 
 _MOST_MASKS = 10_000
+_MOST_OPENED = 2_000  # entries of a folder that are shown one by one; of a larger one, none are
+_MOST_CARRIED = 20
+_MOST_LOOKED_AT = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +68,7 @@ class Prepared:
     declared_writes: tuple[Scope, ...]
     carries: bool = False  # whether a request of it can hold what was read
     hidden: frozenset[Path] = frozenset()  # of reads and writes, those with a hidden name
+    started: tuple[Path, ...] = ()  # what MCP servers are started from
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +81,7 @@ class Place:
     model_outside: bool = False  # whether what the language model is told leaves the home
     carries: bool = False  # whether the arguments can hold what was read before
     named: frozenset[Path] = frozenset()  # paths that the owner's own words name
+    started: tuple[Path, ...] = ()  # what MCP servers are started from
 
 
 @aliases.held()
@@ -119,24 +138,35 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
         declared_writes=writable,
         carries=carries,
         hidden=hidden,
+        started=place.started,
     )
 
 
 @aliases.held()
-def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits, exposure: Exposure) -> Walls:
+def build_walls(
+    manifest: Manifest,
+    prepared: Prepared,
+    limits: Limits,
+    exposure: Exposure,
+    landings: frozenset[Path] = frozenset(),
+) -> Walls:
     """The walls around a permitted call: looks through every folder that it will see for what must stay hidden.
 
-    ``exposure`` notes what was looked at, so that it can be looked at again while the call runs.
+    ``exposure`` notes what was looked at, so that it can be looked at again while the call runs. What comes new into
+    one of the ``landings`` stays out of sight.
     """
     shown = [path for path in (*prepared.reads, *prepared.writes) if _exists(path)]
     visible = [path for path in shown if why_forbidden(path, Access.READ) is None]
     names = set(map(str, visible))
     outermost = [path for path in visible if not any(str(above) in names for above in path.parents)]
+    bare: list[Path] = []
+    for landing in sorted(landings):
+        outermost = [part for path in outermost for part in _opened(path, landing, bare)]
     masks = list(_masks(outermost, exposure, prepared.hidden))
     programs = manifest.capabilities.shell.exec
     return Walls(
         binds=tuple(map(str, outermost)),
-        folders=tuple({str(_existing(path)) for path in prepared.writes if not _exists(path)}),
+        folders=tuple({*map(str, bare), *(str(_existing(path)) for path in prepared.writes if not _exists(path))}),
         masks=tuple(map(str, masks)),
         programs=programs.allow if programs else (),
         cpu_s=limits.cpu_s,
@@ -144,6 +174,43 @@ def build_walls(manifest: Manifest, prepared: Prepared, limits: Limits, exposure
         wall_s=limits.wall_s,
         output_bytes=limits.output_mb << 20,
     )
+
+
+def carried_needs(carried: Iterable[Carried]) -> Iterator[Need]:
+    """What it takes to let these go along; of very many, enough to be asked about."""
+    for each in carried:
+        yield from (Need(Capability.FS_READ, str(path), HIDDEN) for path in each.hidden[:_MOST_CARRIED])
+        yield from (Need(Capability.FS_WRITE, str(path)) for path in each.runs[:_MOST_CARRIED])
+
+
+def hidden_landings(shown: Iterable[tuple[str, ...]]) -> frozenset[Path]:
+    """The folders into which the owner has let whole folders go that hold something hidden."""
+    found: set[Path] = set()
+    for operation, *paths in shown:
+        if operation.split()[0] not in ("copy", "move") or len(paths) != 2 or not Path(paths[0]).is_dir():
+            continue
+        try:
+            private = forbidden_below(Path(paths[0]), Access.READ, _MOST_LOOKED_AT, also=is_hidden_entry)
+            holds = next(private, None) is not None
+        except TooMany:
+            holds = True
+        if holds:
+            found.add(Path(paths[1]).parent)
+    return frozenset(found)
+
+
+def _opened(path: Path, landing: Path, bare: list[Path]) -> Iterator[Path]:
+    """What to show instead of a folder, so that what is in it now is seen and what comes to ``landing`` is not."""
+    if not landing.is_relative_to(path):
+        yield path
+        return
+    bare.append(path)
+    entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    for entry in entries if len(entries) <= _MOST_OPENED else ():
+        inner = Path(entry.path)
+        if is_hidden_entry(entry) or entry.is_symlink() or why_forbidden(inner, Access.READ) is not None:
+            continue
+        yield from _opened(inner, landing, bare)
 
 
 def hosts_of(manifest: Manifest, args: Mapping[str, Any]) -> tuple[str, ...]:
@@ -252,13 +319,19 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
     access, capability = (Access.WRITE, Capability.FS_WRITE) if writing else (Access.READ, Capability.FS_READ)
     if any(why_forbidden(way, access) is not None for way in ways[:-1]):
         return Need(capability, str(path), FORBIDDEN)
+    known = aliases.look()
+    names = known.all_names(ways)
     # The workspace itself may well have a hidden name, and a home may; what is hidden in it is hidden.
-    own_names = [place.workspace.root, *([place.home] if is_hidden(str(place.home)) else [])]
-    within = [_inside(way, own_names) for way in ways]
+    own_names = known.all_names([place.workspace.root, *([place.home] if is_hidden(str(place.home)) else [])])
+    within = [_inside(way, own_names) for way in names]
     if any(is_hidden(part, reading=not writing) for part in within) or _is_hidden_folder(path):
         return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
+    if writing and any(way.is_relative_to(start) for way in names for start in place.started):
+        return Need(capability, str(path), STARTED)
     if writing and own:
         return Need(capability, str(path), OWN)
+    if writing and any(what_runs(str(way)) is not None for way in names):
+        return Need(capability, str(path), RUNS)
     return Need(capability, str(path), OPEN if any(map(path.is_relative_to, own_names)) else "")
 
 
@@ -277,7 +350,8 @@ def _landing_needs(reads: Sequence[Ways], writes: Sequence[Ways], place: Place) 
     sources = [ways[-1].name for ways in (*reads, *writes)]
     for folder in (ways[-1] for ways in writes if ways[-1].is_dir()):
         for landing in (folder / name for name in sources if name):
-            if what_runs(str(landing)) is not None and what_runs(str(folder)) is None:
+            runs = what_runs(str(landing)) is not None or landing in place.started
+            if runs and what_runs(str(folder)) is None:
                 yield _path_need((landing,), "write", place)
 
 

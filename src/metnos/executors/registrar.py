@@ -338,6 +338,9 @@ def _refuse_unchangeable(found: Verdict, state: State) -> None:
         what = "is not in the index" if found.signed else "is a draft"
         fix = "metnos executor rebuild" if found.unlisted else f"metnos executor sign {name}"
         raise NotTrusted(f"{name} {what}, so its state cannot be changed", fix=fix)
+    if state is State.REVOKED and found.entry.origin is Origin.BUILTIN:
+        what = f"{name} comes with Metnos, so it is not revoked: nothing could bring it back"
+        raise NotTrusted(what, fix=f"To switch it off: metnos executor disable {name}")
     if found.tampered and state not in (State.ARCHIVED, State.REVOKED):
         said = "; ".join(problem.said for problem in found.problems)
         raise NotTrusted(

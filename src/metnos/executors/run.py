@@ -30,14 +30,16 @@ from metnos.core.ids import UlidMaker
 from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import quotas, run_after, whole
+from metnos.executors.broker import PATTERNS
 from metnos.executors.call import Call, asked, wanted
 from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting, Effects
 from metnos.executors.manifest import Kind, Reversal
+from metnos.executors.mcp.servers import Servers
 from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
-from metnos.executors.prepare import Place, Prepared, prepare
+from metnos.executors.prepare import Place, Prepared, carried_needs, prepare
 from metnos.executors.reach import AskTool, Fetching, NoWeb, Reach
 from metnos.executors.verdict import Executor
 from metnos.law.audit import Audit
@@ -96,7 +98,7 @@ class Runner:
         """Make one call. Raises `Refused`, `Waiting`, `NotTrusted`; what the executor itself did not manage is in the
         outcome."""
         call = self._begun(call)
-        executor, prepared = self._look(call)
+        executor, prepared = self._with_carried(call, *self._look(call))
         ask = self._ask(call, executor, prepared)
         permit = self._permit(ask, lambda: self._preview(call, executor, prepared))
         self._parts.mint.check(permit, executor.digest, prepared.digest)
@@ -138,7 +140,7 @@ class Runner:
             fix = "Refuse it, and ask again for what you want."
             raise InboxError(f"question {item.id} is about a part of something, which would not fit any more", fix=fix)
         call = replace(asked(item), args=args)
-        executor, prepared = self._look(call)
+        executor, prepared = self._with_carried(call, *self._look(call))
         ask = self._ask(call, executor, prepared)
         return self._parts.policy.reask(item.id, ask, lambda: self._preview(call, executor, prepared), by)
 
@@ -159,8 +161,22 @@ class Runner:
     def _look(self, call: Call) -> tuple[Executor, Prepared]:
         executor = self._parts.catalog.get(call.name)
         parts = self._parts
-        place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside, call.carries, call.named)
+        started = Servers(parts.workspace.mcp_servers).started_from(parts.home)
+        place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside, call.carries, call.named, started)
         return executor, prepare(executor.manifest, call.args, place)
+
+    def _with_carried(self, call: Call, executor: Executor, prepared: Prepared) -> tuple[Executor, Prepared]:
+        """The call with a need for each thing that its folders take along and that is to be asked about; it is
+        rehearsed to find them, unless the owner is asked, and shown them, anyway."""
+        can_carry = PATTERNS[executor.manifest.reversal] & {"copy", "move", "trash"}
+        if not can_carry or not any(path.is_dir() for path in (*prepared.reads, *prepared.writes)):
+            return executor, prepared
+        if self._parts.policy.decide(self._ask(call, executor, prepared)).verdict != "allow":
+            return executor, prepared
+        planning = self._parts.planning()
+        self._rehearse(call, executor, prepared, planning, answered=False)  # the run that follows answers a breach
+        needs = list(carried_needs(planning.carried))
+        return executor, replace(prepared, needs=tuple(dict.fromkeys((*prepared.needs, *needs))))
 
     def _with_parts(self, call: Call, executor: Executor, ask: Ask) -> Call:
         """The call with what its parts did before a question; what changes something itself cannot begin anew."""
@@ -226,12 +242,22 @@ class Runner:
         outcome, preview = self._rehearse(call, executor, prepared)
         if not outcome.ok:
             raise ExecutorFailed(outcome.message, kind=outcome.kind)
+        failures = outcome.reply.get("failures")
+        if failures and not preview.lines:  # there is nothing to say yes to
+            first = failures[0]
+            raise ExecutorFailed(f"{first['item']}: {first['message']}"[:500], kind=first["kind"])
         if call.whole is None:
             return preview
         return replace(preview, lines=(*call.whole.told, *preview.lines), kept={whole.KEY: call.whole.data()})
 
     def _rehearse(
-        self, call: Call, executor: Executor, prepared: Prepared, planning: Planning | None = None
+        self,
+        call: Call,
+        executor: Executor,
+        prepared: Prepared,
+        planning: Planning | None = None,
+        *,
+        answered: bool = True,
     ) -> tuple[Outcome, Preview]:
         """Run it with hands that only note, if that shows everything: what leaves the machine cannot be tried."""
         words = tuple(need.words for need in prepared.needs)
@@ -244,7 +270,8 @@ class Runner:
             return nothing, Preview((*words, "what exactly it changes cannot be shown before it is done"), None)
         planning = planning or self._parts.planning()
         outcome = self._perform(call, executor, prepared, planning, None)
-        run_after.answer_breach(self._parts.catalog, executor, outcome)
+        if answered:
+            run_after.answer_breach(self._parts.catalog, executor, outcome)
         return outcome, Preview(planning.preview, outcome.effects)
 
     # -- acting

@@ -3,8 +3,10 @@
 Rules: all of an action is taken back or nothing: every conflict is found before the first change, and a failure on the
 way (a full disk) puts back what was taken back. Each inverse effect is recorded like any other, so a crash in the
 middle is settled like any other. What was interrupted can be undone as far as it went. Undoing and redoing are recorded
-in the audit. Actions older than the owner wants to keep are forgotten together with what was stored for them. Does not
-guarantee that an action can be undone for ever: the trash may be emptied, and files change.
+in the audit with who wanted it. While everything is halted neither happens; what a crash left is settled all the same.
+Doing again is an act that no policy is asked about: only a person may, and not where the level lets nothing be changed.
+Actions older than the owner wants to keep are forgotten together with what was stored for them. Does not guarantee that
+an action can be undone for ever: the trash may be emptied, and files change.
 """
 
 import contextlib
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from metnos.core.clock import Clock, to_text
-from metnos.core.errors import MetnosError, StoreError, UndoError
+from metnos.core.errors import MetnosError, Refused, StoreError, UndoError
 from metnos.core.ids import UlidMaker
 from metnos.executors import effect_files as files
 from metnos.executors.effect_hands import Hands, is_live, no_checkpoint
@@ -29,6 +31,8 @@ from metnos.executors.undo_check import Check, Way
 from metnos.executors.undo_rules import Action, Piles, State, inverse, needs, piles, state_of
 from metnos.executors.undo_schema import CLOSED, DONE, INTERRUPTED, OPEN, ActionRow, Effect, Journal
 from metnos.law.audit_line import Entry
+from metnos.law.halt import Halt
+from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.store.db import Database
 
 UNDONE = "action undone"
@@ -55,7 +59,9 @@ class Undo:
         clock: Clock,
         ids: UlidMaker,
         audit: Recorder,
+        halted: Callable[[], Halt | None],
         *,
+        level: Autonomy = Autonomy.SUPERVISED,
         checkpoint: Callable[[str], None] = no_checkpoint,
     ) -> None:
         self._journal = Journal(db, clock)
@@ -63,6 +69,8 @@ class Undo:
         self._refuse = refuse
         self._ids = ids
         self._audit = audit
+        self._halted = halted
+        self._level = level
         # Fresh for each turn: hands belong to one thread, and an app is shared by many.
         self._hands: Callable[[], Hands] = lambda: Hands(self._journal, store, trash, clock, ids, checkpoint)
 
@@ -103,13 +111,19 @@ class Undo:
 
     # -- acting
 
-    def undo(self, action: str | None = None) -> Action:
+    def undo(self, action: str | None = None, *, by: Principal) -> Action:
         """Take an action back, by its id or the beginning of it; the last one if none is named."""
-        return self._turn(action, redo=False)
+        if not (by.is_owner or (by.known and by.channel is Channel.BIRTH)):
+            raise Refused(f"{by} may not take anything back", fix="Do it at the terminal: metnos undo")
+        return self._turn(action, by, redo=False)
 
-    def redo(self, action: str | None = None) -> Action:
-        """Do again what was undone; what was undone last if none is named."""
-        return self._turn(action, redo=True)
+    def redo(self, action: str | None = None, *, by: Principal) -> Action:
+        """Do again what was undone; what was undone last if none is named. Only a person may."""
+        if not by.may_answer:
+            raise Refused(f"{by} may not do anything again: a person has to", fix="Type at a terminal: metnos redo")
+        if self._level is Autonomy.READ_ONLY:
+            raise Refused("nothing may be changed: the level is read_only", fix="See: metnos policy show")
+        return self._turn(action, by, redo=True)
 
     def settle(self) -> list[Action]:
         """After a crash: find out what of each unfinished action happened, and clean up the rest."""
@@ -140,7 +154,7 @@ class Undo:
 
     # -- inside
 
-    def _turn(self, named: str | None, *, redo: bool) -> Action:
+    def _turn(self, named: str | None, by: Principal, *, redo: bool) -> Action:
         if self._journal.open_actions():
             self.settle()
         root = self._journal.find(named if named is not None else self.last(redo=redo).id)
@@ -154,7 +168,10 @@ class Undo:
                 listed = "\n".join(f"  {conflict}" for conflict in way.conflicts)
                 what = f"{root.title!r} cannot be {verb}, and nothing was changed:\n{listed}"
                 raise UndoError(what, fix="Put these right by hand, then try again.")
-            entry = Entry(REDONE if redo else UNDONE, {"action": root.id}, counts={"effects": len(way.steps)})
+            if (halt := self._halted()) is not None:
+                raise Refused(f"nothing was changed: {halt.why}", fix=halt.fix)
+            names = {"action": root.id, "channel": by.channel, "sender": by.sender}
+            entry = Entry(REDONE if redo else UNDONE, names, counts={"effects": len(way.steps)})
             with self._audit.act(entry):
                 self._perform(hands, root, way.steps, redo=redo)
         return self._action(root)

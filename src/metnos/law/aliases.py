@@ -1,28 +1,32 @@
 """Find the other names of what is forbidden: where well-known names of a home lead, and what shares a file with one.
 
 Rules: in every home the well-known folders are read, and each symbolic link in them counts: whatever lies where it
-leads has a second name there, and is judged by it, too. A link to a home, or to what holds one, gives no names. A
-folder's list is read again when the folder changed, or changed too recently to be sure; where a link leads is looked at
-each time. Does not find links that lie deeper in a home than the rules speak of, nor those of a home that cannot be
-read.
+leads has a second name there, and is judged by it, too. A well-known folder that is a link is read like any other, by
+its name in the home, so that links in it count. A link to a home, or to what holds one, gives no names, and is not gone
+into. A folder's list is read again when the folder changed, or changed too recently to be sure; where a link leads is
+looked at each time. Does not find links that lie deeper in a home than the rules speak of, nor those of a home that
+cannot be read, nor what lies in linked folders beyond the first `_MOST_LINKED` of a home.
 """
 
 import contextlib
 import os
 import pwd
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 
 from metnos.core.clock import SystemClock
 from metnos.core.errors import SettingsError
 from metnos.core.settings import home_folder
 from metnos.law.forbidden_rules import Access, folders_on_the_way, why_named
+from metnos.law.guarded import is_hidden
 
 _MOST_HOMES = 64
 _MOST_ENTRIES = 2000  # of one forbidden folder: what keeps secrets under so many names is no folder of keys
+_MOST_LINKED = 500  # linked folders of one home that are gone into; how deep they go is bounded by the rules
 _SURE_NS = 50_000_000  # a folder that changed within this time may change again and bear the same time
 _WAY = folders_on_the_way()
 _FIRST = frozenset(name.partition("/")[0] for name in _WAY)
@@ -34,6 +38,7 @@ class Aliases:
 
     links: tuple[tuple[str, str], ...]
     files: tuple[str, ...]
+    hidden: frozenset[str] = frozenset()  # where links with a hidden name in a home lead
 
     @property
     def leads(self) -> frozenset[str]:
@@ -46,11 +51,15 @@ class Aliases:
             if path == target or path.startswith(f"{target}/"):
                 yield name + path[len(target) :]
 
+    def all_names(self, paths: Iterable[Path]) -> tuple[Path, ...]:
+        """Paths with every other name of each."""
+        return tuple(dict.fromkeys(name for path in paths for name in (path, *map(Path, self.names_of(str(path))))))
+
     def what_file(self, path: str, access: Access) -> str | None:
         """What a path is that shares its file with a forbidden name, if it does."""
         try:
             status = os.lstat(path)
-        except OSError:
+        except (OSError, ValueError):  # such as a path with a zero byte, which leads nowhere
             return None
         if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
             return None
@@ -74,11 +83,12 @@ class Aliases:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """What one folder holds that matters: links, folders and files, by their whole paths."""
+    """What one folder holds that matters, by whole paths. ``linked`` are links to go into if they lead to a folder."""
 
     stamp: tuple[int, int, int, int]
     sure: bool
     links: tuple[str, ...]
+    linked: frozenset[str]
     folders: tuple[str, ...]
     files: tuple[str, ...]
 
@@ -105,52 +115,66 @@ def look() -> Aliases:
     if known is not None:
         return known
     homes = _homes()
-    links: list[str] = []
+    found: list[tuple[str, str]] = []
     files: list[str] = []
+    hidden: set[str] = set()
     for home in homes:
-        _gather(home, home, links, files)
-    found = []
-    for link in links:
-        target = os.path.realpath(link)
-        if target != link and not any(home == target or home.startswith(f"{target.rstrip('/')}/") for home in homes):
+        mine: list[tuple[str, str]] = []
+        _gather(home, homes, mine, files)
+        hidden.update(target for link, target in mine if is_hidden(link[len(home) + 1 :], reading=True))
+        found += mine
+    return Aliases(tuple(found), tuple(files), frozenset(hidden))
+
+
+def _gather(home: str, homes: list[str], found: list[tuple[str, str]], files: list[str]) -> None:
+    """Everything of one home that has, or may give, a forbidden name; folders that matter are gone into."""
+    waiting, linked = [home], 0
+    while waiting:
+        listing = _list(home, waiting.pop())
+        if listing is None:
+            continue
+        files += listing.files
+        waiting += listing.folders
+        for link in listing.links:
+            target = os.path.realpath(link)
+            if target == link or any(home == target or home.startswith(f"{target.rstrip('/')}/") for home in homes):
+                continue
             found.append((link, target))
-    return Aliases(tuple(found), tuple(files))
-
-
-def _gather(home: str, folder: str, links: list[str], files: list[str]) -> None:
-    """Everything of one folder that has, or may give, a forbidden name; folders that matter are gone into."""
-    listing = _list(home, folder)
-    if listing is None:
-        return
-    links += listing.links
-    files += listing.files
-    for path in listing.folders:
-        _gather(home, path, links, files)
+            if link in listing.linked and linked < _MOST_LINKED:
+                linked += 1
+                waiting.append(link)
 
 
 def _list(home: str, folder: str) -> _Listing | None:
     """What a folder holds, read anew only if it changed."""
     try:
         status = os.stat(folder)  # noqa: PTH116 -- a Path for each of many costs more than the call
+        if not stat.S_ISDIR(status.st_mode):
+            return None  # a link that leads to a file
         stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
         known = _listings.get(folder)
         if known is not None and known.sure and known.stamp == stamp:
             return known
         now_ns = int(SystemClock().now().timestamp() * 1e9)
-        links, folders, files = _read(home, folder)
+        links, linked, folders, files = _read(home, folder)
     except OSError:
         return None  # what cannot be listed gives nobody a name
-    listing = _Listing(stamp, now_ns - status.st_ctime_ns > _SURE_NS, tuple(links), tuple(folders), tuple(files))
+    sure = now_ns - status.st_ctime_ns > _SURE_NS
+    listing = _Listing(stamp, sure, tuple(links), frozenset(linked), tuple(folders), tuple(files))
     _listings[folder] = listing
     return listing
 
 
-def _read(home: str, folder: str) -> tuple[list[str], list[str], list[str]]:
-    """The links, folders and files of a folder that matter."""
+def _read(home: str, folder: str) -> tuple[list[str], list[str], list[str], list[str]]:
+    """The links, those of them to go into, the folders and the files of a folder that matter."""
     inside = folder[len(home) + 1 :]
     forbidden = bool(inside) and _is_forbidden(folder)
     deep = forbidden and _is_forbidden(folder.rpartition("/")[0])
-    links, folders, files = [], [], []
+    links, linked, folders, files = [], [], [], []
+
+    def enters(name: str, path: str) -> bool:
+        return (f"{inside}/{name}" if inside else name) in _WAY or (not deep and _is_forbidden(path))
+
     with os.scandir(folder) as entries:
         for count, entry in enumerate(entries):
             if forbidden and count >= _MOST_ENTRIES:
@@ -159,12 +183,14 @@ def _read(home: str, folder: str) -> tuple[list[str], list[str], list[str]]:
             if entry.is_symlink():
                 if inside or name.startswith(".") or name in _FIRST or _is_forbidden(path):
                     links.append(path)
+                    if enters(name, path):
+                        linked.append(path)
             elif entry.is_dir():
-                if (f"{inside}/{name}" if inside else name) in _WAY or (not deep and _is_forbidden(path)):
+                if enters(name, path):
                     folders.append(path)
             elif _is_forbidden(path):
                 files.append(path)
-    return links, folders, files
+    return links, linked, folders, files
 
 
 def _is_forbidden(path: str) -> bool:

@@ -27,6 +27,7 @@ from metnos.core.settings_file import keep_values
 from metnos.core.workspace import LONG_MEMORY, Workspace
 from metnos.law import schema
 from metnos.law.confirmation import FORGET_ALL
+from metnos.law.principal import Principal
 from metnos.store.archive import Manifest
 from metnos.store.db import Database, Row
 
@@ -76,7 +77,7 @@ class Arrival:
         return self.key[:_WORD]
 
 
-Agree = Callable[[Arrival], bool]
+Agree = Callable[[Arrival], Principal | None]  # who agreed, if anybody did
 Settle = Callable[[Workspace, Workspace | None], Mapping[str, tuple[str, ...]]]
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from metnos.core import files
 from metnos.core.clock import Clock, to_text
-from metnos.core.errors import AuditError, StoreBusy, StoreCorrupt, StoreError
+from metnos.core.errors import AuditError, Refused, StoreBusy, StoreCorrupt, StoreError
 from metnos.core.sign import Signer
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log
@@ -36,6 +36,7 @@ from metnos.law.audit_line import (
     checkpoint_message,
 )
 from metnos.law.audit_log import Head, Look
+from metnos.law.principal import Principal
 from metnos.law.witness import HEAD_PURPOSE, Witness, judge
 from metnos.store.db import Database, Durability, Transaction
 from metnos.store.migrations import Migration
@@ -139,15 +140,23 @@ class Audit:
             self._settle(tx)
             return _doubts(tx)
 
-    def accept(self, by: str) -> list[str]:
-        """Take the log as it is for the whole one, and say so in it; returns what was doubted. Only the owner may, and
-        a restore that the owner asked for."""
+    def accept(self, by: Principal) -> list[str]:
+        """Take the log as it is for the whole one, and say so in it; returns what was doubted. Only a person may, and
+        a restore that a person asked for."""
+        if not by.may_answer:
+            raise Refused(
+                f"{by} may not accept the audit: a person has to", fix="Type at a terminal: metnos audit accept"
+            )
         with self._db.write() as tx:
             head = self._settle(tx)
             doubted = _doubts(tx)
             if doubted:
                 tx.execute("DELETE FROM audit_doubts")
-                self._put(tx, head, Entry(ACCEPTED, {"by": by}, counts={"doubts": len(doubted)}))
+                self._put(
+                    tx,
+                    head,
+                    Entry(ACCEPTED, {"channel": by.channel, "sender": by.sender}, counts={"doubts": len(doubted)}),
+                )
         return doubted
 
     def head(self) -> Head | None:

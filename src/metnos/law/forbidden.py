@@ -38,7 +38,7 @@ def why_forbidden(path: Path, access: Access, known: Aliases | None = None) -> s
     ``known`` spares a look at the disk to a caller that has just looked.
     """
     text = str(path)
-    what = why_named(text, access) or (_own(text) if access is Access.WRITE else None)
+    what = why_named(text, access) or (_own(text) if access is not Access.READ else None)
     if what is not None:
         return what
     known = known or aliases.look()

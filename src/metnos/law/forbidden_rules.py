@@ -15,6 +15,7 @@ from functools import lru_cache
 class Access(StrEnum):
     READ = "read"
     WRITE = "write"
+    CARRY = "carrying along"  # inside a folder that is moved, copied or thrown away whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,14 @@ class Rule:
     """What is forbidden and, in a few words, what it is. Everything below a match is forbidden too.
 
     Patterns stand between white space. One that begins with ``/`` starts at the root of the file system, any other may
-    stand anywhere; ``*`` is any text within one component, ``?`` any one character.
+    stand anywhere; ``*`` is any text within one component, ``?`` any one character. ``whole``: it may go along, as it
+    is, inside a folder that goes as a whole.
     """
 
     what: str
     patterns: str
     reading: bool = True
+    whole: bool = False
 
     def compiled(self) -> re.Pattern[str]:
         parts = []
@@ -51,6 +54,7 @@ RULES = (
         .vim .config/nvim .emacs* .config/emacs .tmux.conf .config/sway .config/i3 .config/hypr
         .local/share/applications .local/share/gnome-shell .config/Code .vscode""",
         reading=False,
+        whole=True,
     ),
     Rule(
         "the kernel's and the devices' own trees",
@@ -89,11 +93,12 @@ RULES = (
         .zlogout .config/zsh .oh-my-zsh .cshrc .tcshrc .login .logout .kshrc .mkshrc .inputrc .config/fish
         .config/nushell .config/xonsh .xonshrc .pam_environment .xinitrc .xsession .xsessionrc .xprofile
         .config/autostart .config/systemd .local/share/systemd .config/environment.d .config/plasma-workspace
-        .local/share/dbus-1/services .pythonrc* .config/direnv .git/hooks .config/git/hooks /etc/profile /etc/profile.d
+        .local/share/dbus-1/services .pythonrc* .config/direnv .config/git/hooks /etc/profile /etc/profile.d
         /etc/bash* /etc/zsh* /etc/fish /etc/csh* /etc/environment /etc/environment.d /etc/rc* /etc/init*
         /etc/systemd /usr/lib/systemd /lib/systemd /run/systemd /etc/xdg/autostart /etc/cron* /etc/anacrontab /etc/at.*
         /var/spool/cron /var/spool/at /etc/ld.so*""",
     ),
+    Rule("hooks that a repository runs by itself", ".git/hooks", whole=True),
     Rule(
         "histories of what was typed, passwords included",
         """.bash_history .zsh_history .zhistory .history .local/share/fish .python_history .psql_history
@@ -121,7 +126,9 @@ _COMPILED = tuple((rule, rule.compiled()) for rule in RULES)
 def why_named(path: str, access: Access) -> str | None:
     """What a path is by its letters alone, if it is something that may not be touched in this way."""
     for rule, pattern in _COMPILED:
-        if (rule.reading or access is Access.WRITE) and pattern.fullmatch(path):
+        if access is Access.CARRY and rule.whole:
+            continue
+        if (rule.reading or access is not Access.READ) and pattern.fullmatch(path):
             return rule.what
     return None
 

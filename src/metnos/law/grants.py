@@ -23,7 +23,6 @@ from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_forbidden
-from metnos.law.guarded import is_hidden
 from metnos.law.need import PATHS, Need, Place, host_name, lies_within, place_of_host
 from metnos.law.principal import Principal
 from metnos.store.db import Database, Row
@@ -80,7 +79,8 @@ class Grant:
         """Whether it speaks of this need, whatever the time."""
         if self.executor not in (ANY, executor) or not lies_within(need, self.capability, self.target):
             return False
-        if levels.use_of(need) is levels.Use.HIDDEN_READING and not is_hidden(self.target, reading=True):
+        hidden = levels.Use.HIDDEN_READING
+        if hidden in levels.uses_of(need) and hidden not in levels.uses_of(Need(need.capability, self.target)):
             return False  # a grant for a folder does not speak of what is hidden in it
         return self.sending or need.capability is not Capability.NET_HTTP or not need.sends
 

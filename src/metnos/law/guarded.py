@@ -2,14 +2,16 @@
 
 Rules: a name is hidden if it, or a folder above it, begins with a dot; the few that hold nothing private and run
 nothing are listed here. What programs run or obey without being told so (hooks, start files, build files, editors' and
-agents' configuration) is found by its name, anywhere on the disk. Pure but for `is_hidden_entry`. These are no
-forbidden paths: the table (`levels`) says what happens with them, and `forbidden_rules` has those that nothing may
-touch.
+agents' configuration) is found by its name, anywhere on the disk; programs also by the folder, if this process would
+look for programs there. Pure but for `is_hidden_entry` and for those folders. These are no forbidden paths: the table
+(`levels`) says what happens with them, and `forbidden_rules` has those that nothing may touch.
 """
 
 import os
+import re
 from functools import lru_cache
 
+from metnos.core.settings import program_path
 from metnos.law.forbidden_rules import Rule
 
 # Hidden by their name alone. Whoever reads or writes them learns and changes nothing that matters.
@@ -48,13 +50,17 @@ RUNS = (
         *.config.cjs *.config.ts *.config.mts gulpfile.* Gruntfile.* Dockerfile* Containerfile* docker-compose*.y*ml
         compose.y*ml compose.*.y*ml Vagrantfile Procfile* flake.nix shell.nix default.nix devenv.nix mise.toml Brewfile
         .mise.toml .tool-versions .justfile .babelrc* .eslintrc* .prettierrc* .stylelintrc* .mocharc* .lintstagedrc*
-        .coveragerc .pylintrc .devcontainer devcontainer.json""",
+        .coveragerc .pylintrc .devcontainer devcontainer.json configure autogen.sh *.csproj *.fsproj *.vbproj *.vcxproj
+        Directory.Build.props Directory.Build.targets Pipfile manage.py requirements.txt requirements-*.txt latexmkrc
+        *.tf *.tf.json *.bzl pixi.toml mise.local.toml turbo.json nx.json go.work mix.exs rebar.config stack.yaml
+        Setup.hs *.cabal Package.swift Snakefile Tiltfile Earthfile Fastfile Dangerfile Capfile Berksfile""",
     ),
     Rule(
         "what a service for building or hosting runs",
         """.github .gitlab .gitlab-ci.yml .circleci .travis.yml .drone.yml .woodpecker* .buildkite .gitea .forgejo
         Jenkinsfile* azure-pipelines*.y*ml bitbucket-pipelines.yml appveyor.yml cloudbuild.y*ml netlify.toml vercel.json
-        wrangler.toml .htaccess .user.ini web.config action.y*ml workflows ansible.cfg""",
+        wrangler.toml .htaccess .user.ini web.config action.y*ml workflows ansible.cfg
+        buildspec.y*ml appspec.y*ml""",
     ),
     Rule(
         "hooks",
@@ -65,7 +71,8 @@ RUNS = (
     ),
     Rule(
         "configuration of editors and agents",
-        """AGENTS.md AGENT.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md COPILOT.md copilot-instructions.md SKILL.md
+        """AGENTS.md AGENTS.override.md AGENT.md WARP.md CRUSH.md replit.md
+        CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md COPILOT.md copilot-instructions.md SKILL.md
         CONVENTIONS.md *.mdc mcp.json mcp.toml mcp_settings.json *_mcp_settings.json mcp_config.json
         claude_desktop_config.json opencode.json* .mcp.json .vscode .vscode-server .idea .fleet .zed .claude
         .claude.json
@@ -85,11 +92,23 @@ RUNS = (
         .local/share/nautilus .local/share/nemo .local/share/kservices* .local/share/kio .local/share/plasma
         .local/share/applications .local/share/dbus-1 .local/share/mime .local/share/file-manager .gnome* .kde* .forward
         .procmailrc .muttrc .mailcap .lesskey .lessfilter .selected_editor .wgetrc .curlrc .hushlogin .nanorc .digrc
-        .terraformrc .ansible.cfg .ansible .psqlrc .sqliterc .my.cnf .lftprc""",
+        .terraformrc .ansible.cfg .ansible .psqlrc .sqliterc .my.cnf .lftprc
+        config.nu env.nu rc.lua xmonad.hs wezterm.lua *.user.js""",
     ),
 )  # fmt: skip
 
-_COMPILED = tuple((rule.what, rule.compiled()) for rule in RUNS)
+_COMPILED = (
+    *((rule.what, rule.compiled()) for rule in RUNS),
+    # In capitals, and files: folders of that name are everywhere.
+    ("what builds, tests or installs a project", re.compile(r"/(?:.*/)?(?:BUILD|WORKSPACE)", re.DOTALL)),
+    (
+        "what a web server runs",
+        re.compile(
+            r"/(?:.*/)?(?:public_html|www|htdocs|webroot|wwwroot)/(?:.*/)?[^/]*\.(?:php\d?|phtml|cgi|fcgi|pl|py|rb|jsp|aspx?)",
+            re.IGNORECASE | re.DOTALL,
+        ),
+    ),
+)
 
 
 def is_hidden(path: str, *, reading: bool = False) -> bool:
@@ -110,7 +129,21 @@ def is_hidden_entry(entry: os.DirEntry[str]) -> bool:
     return entry.name[0] == "." and is_hidden_name(entry.name, folder=entry.is_dir(follow_symlinks=False))
 
 
-@lru_cache(maxsize=4096)
 def what_runs(path: str) -> str | None:
     """What this path is, if something runs or obeys what lies there by itself."""
+    named = _what_runs(path)
+    if named is None and not {path, path.rpartition("/")[0]}.isdisjoint(_program_folders(program_path())):
+        return "programs"
+    return named
+
+
+@lru_cache(maxsize=8)
+def _program_folders(text: str) -> frozenset[str]:
+    """The folders of a path for programs, as they are named and where they lie; what is relative lies nowhere."""
+    named = [folder.rstrip("/") for folder in text.split(":") if folder.startswith("/")]
+    return frozenset((*named, *map(os.path.realpath, named))) - {"", "/"}
+
+
+@lru_cache(maxsize=4096)
+def _what_runs(path: str) -> str | None:
     return next((what for what, pattern in _COMPILED if pattern.fullmatch(path)), None)

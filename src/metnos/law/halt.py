@@ -61,6 +61,7 @@ _DOUBTED = (
     " metnos audit accept"
 )
 _FOR_GOOD = "SELECT reason FROM halts WHERE for_good = 1 LIMIT 1"
+_FOR_GOOD_WHOLE = "SELECT id, ts, reason, for_good FROM halts WHERE for_good = 1 LIMIT 1"
 _UNKNOWN = "the reason was lost with the store; the audit knows of the halt"
 _LATEST = "SELECT id, ts, reason, for_good FROM halts WHERE lifted IS NULL ORDER BY id DESC LIMIT 1"
 
@@ -182,6 +183,17 @@ class Halts:
         """The same, for whoever only shows it."""
         return halt.why if (halt := self.halted()) else None
 
+    def known(self) -> HaltNote | None:
+        """The halt that file, store or audit knows of, also if the others do not; one for good comes first."""
+        note = self.file.read()
+        found = [note] if note.halted else []
+        if row := self._db.first(_FOR_GOOD_WHOLE) or self._db.first(_LATEST):
+            found.append(HaltNote(True, row[0], row[1], row[2], bool(row[3])))
+        found += self._recorded()
+        if not found and (halt := self._doubted()) is not None:
+            found = [self.note(halt.why)]
+        return next((each for each in found if each.for_good), found[0] if found else None)
+
     def is_for_good(self) -> bool:
         """Whether nothing here will ever act again."""
         return self._is_final(self.file.read())
@@ -210,6 +222,13 @@ class Halts:
 
     def _rebuild(self) -> None:
         """Learn from the audit what was halted and not lifted since."""
+        with self._db.write() as tx:
+            for note in self._recorded():
+                row = (note.id, note.ts, note.reason, note.for_good)
+                tx.execute("INSERT OR IGNORE INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)
+
+    def _recorded(self) -> list[HaltNote]:
+        """What was halted and not lifted since, as the audit has it."""
         standing: dict[str, HaltNote] = {}
         for line in reversed(list(self._audit.newest())):
             entry = line.entry
@@ -218,10 +237,7 @@ class Halts:
                 standing[note.id] = note
             elif line.kind == LIFTED:
                 standing = {key: note for key, note in standing.items() if note.for_good}
-        with self._db.write() as tx:
-            for note in standing.values():
-                row = (note.id, note.ts, note.reason, note.for_good)
-                tx.execute("INSERT OR IGNORE INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)
+        return list(standing.values())
 
 
 def make_note(clock: Clock, ids: UlidMaker, reason: str, *, for_good: bool = False) -> HaltNote:

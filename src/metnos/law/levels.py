@@ -5,16 +5,18 @@ reminders that Metnos keeps for the owner; full asks only where a Law does: what
 taken back (Law 1, twice), and programs and MCP servers, of which nobody can say what they do. Hidden names are read
 only after a question and never changed, unless the owner's own words name them; that, and a change of what something
 runs by itself, is *high risk*: asked at every level, whatever was granted. A use that is in no row is refused.
+A path counts under every name that a link of a home gives it (`uses_of`, the one answer for policy, grants and broker).
 ``docs/policy.md`` shows this table, and a test compares the two.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from metnos.law import aliases
 from metnos.law.capability import Capability
 from metnos.law.guarded import is_hidden, what_runs
-from metnos.law.need import HIDDEN, NAMED, OPEN, OWN, PATHS, Need
+from metnos.law.need import HIDDEN, NAMED, OPEN, OWN, PATHS, RUNS, STARTED, Need
 from metnos.law.principal import Autonomy
 
 
@@ -102,6 +104,7 @@ TABLE = (
 
 HIGH_RISK = frozenset({Use.NAMED_WRITING, Use.RUNNING})  # no grant speaks for these
 
+_HIDDEN = frozenset({Use.HIDDEN_READING, Use.HIDDEN_WRITING, Use.NAMED_WRITING})
 _ROWS = {row.use: row for row in TABLE}
 _ORDER = tuple(Verdict)
 _PLAIN = {
@@ -117,8 +120,14 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=_ORDER.index, default=Verdict.ALLOW)
 
 
+def uses_of(need: Need) -> tuple[Use, ...]:
+    """Every row that a need belongs to: a path that links lead to counts under each of its names."""
+    names = aliases.look().names_of(need.target) if need.capability in PATHS else ()
+    return tuple(dict.fromkeys((use_of(need), *(use_of(replace(need, target=name)) for name in names))))
+
+
 def use_of(need: Need) -> Use:
-    """The row that a need belongs to."""
+    """The row that a need belongs to by its letters and its verb."""
     if need.capability is Capability.NET_HTTP:
         if need.sends:
             return Use.OUTSIDE_SENDING if need.leaves else Use.HOME_SENDING
@@ -132,24 +141,27 @@ def use_of(need: Need) -> Use:
 
 def is_hidden_use(need: Need) -> bool:
     """Whether a need is for something hidden, which is seen only when it was asked for."""
-    return use_of(need) in (Use.HIDDEN_READING, Use.HIDDEN_WRITING, Use.NAMED_WRITING)
+    return not _HIDDEN.isdisjoint(uses_of(need))
 
 
 def asks_anew(need: Need) -> bool:
     """Whether a need is asked about each time: no *always* is offered for it."""
-    return is_hidden_use(need) or use_of(need) in HIGH_RISK
+    return not (_HIDDEN | HIGH_RISK).isdisjoint(uses_of(need))
 
 
 def _use_of_path(need: Need) -> Use:
     reading = need.capability is Capability.FS_READ
-    hidden = need.verb in (HIDDEN, NAMED) or (need.verb not in (OWN, OPEN) and is_hidden(need.target, reading=reading))
+    hidden = need.verb in (HIDDEN, NAMED) or (
+        need.verb not in (OWN, OPEN, RUNS) and is_hidden(need.target, reading=reading)
+    )
     if reading:
         return Use.HIDDEN_READING if hidden else Use.READ
     if need.verb == OWN:
         return Use.NOTES
     if hidden:
         return Use.NAMED_WRITING if need.verb == NAMED else Use.HIDDEN_WRITING
-    return Use.WRITE if what_runs(need.target) is None else Use.RUNNING
+    runs = need.verb in (RUNS, STARTED) or what_runs(need.target) is not None
+    return Use.RUNNING if runs else Use.WRITE
 
 
 def row(use: Use) -> Row:

@@ -29,7 +29,9 @@ PATHS = frozenset({Capability.FS_READ, Capability.FS_WRITE})
 OWN = "own"  # a change to what Metnos keeps for the owner: notes and reminders
 OPEN = "open"  # within the workspace, whose own place may have a hidden name
 HIDDEN = "hidden"  # reached through a hidden name
+STARTED = "started"  # what a program that runs outside the sandbox is started from
 NAMED = "named"  # hidden, and the owner's own words name this very path
+RUNS = "runs"  # reached through a name that something runs or obeys by itself
 FORBIDDEN = "forbidden"  # reached through a name that nothing may touch
 LOOKUP = "LOOKUP"  # the verb of asking name servers for a name, where that alone can tell them something
 

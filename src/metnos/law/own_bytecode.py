@@ -19,7 +19,6 @@ from types import CodeType
 from metnos.core.canon import sha256_hex
 from metnos.law.own_code import CACHE, OwnCode, read_plain
 
-WALLS = ("core/", "executors/", "law/", "sandbox/", "store/")  # what decides and what holds: judged at every start
 _NEVER_LOADED = "executors/builtin/"  # what runs in the sandbox is sent there as source
 _HEADER = 16
 _PARTS = (
@@ -37,11 +36,11 @@ class Judged:
     known: frozenset[str]
 
 
-def judge(package: Path, code: OwnCode, known: Iterable[str] = (), parts: tuple[str, ...] = WALLS) -> Judged:
-    """Judge every compiled file below ``parts`` of the package; pairs that are ``known`` are not compiled again."""
+def judge(package: Path, code: OwnCode, known: Iterable[str] = ()) -> Judged:
+    """Judge every compiled file of the package; pairs that are ``known`` are not compiled again."""
     before, wrong, proven = frozenset(known), [], set()
     for name, digest in code.files.items():
-        if not (name.endswith(".py") and name.startswith(parts)) or name.startswith(_NEVER_LOADED):
+        if not name.endswith(".py") or name.startswith(_NEVER_LOADED):
             continue
         source = package / name
         compiled = _compiled(source)

@@ -247,7 +247,7 @@ class OwnPin:
     # -- compiled files
 
     def _prove(self, seen: _Seen) -> None:
-        """Judge the compiled files of what decides and what holds, and keep which are known to be right."""
+        """Judge the compiled files, and keep which are known to be right."""
         stored = self._known()
         if seen.is_judged and seen.proven <= stored:
             return

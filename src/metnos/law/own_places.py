@@ -3,9 +3,11 @@
 Rules: everything is computed from the running process, and no setting, grant or approval changes it. A place counts
 with everything below it, under the name that the process uses and under the one that it leads to. A prefix that holds
 more than a Python (the root of the file system, a home, a home's ``.local``) counts with its folders of programs and
-libraries alone. Does not cover the folder in which a script of yours was started, though Python would import from it.
+libraries alone. Every folder that Python looks for libraries in is one, also that of a script of yours; a home is not,
+in which nothing could be done then: the program `metnos` does not look there (`metnos.__main__`), your script would.
 """
 
+import contextlib
 import os
 import sys
 import sysconfig
@@ -33,7 +35,7 @@ def own_places() -> tuple[Path, ...]:
         if program:
             found += _of_program(Path(program), home)
     found += [Path(path) for name, path in sysconfig.get_paths().items() if name != "data"]
-    found += [Path(entry) for entry in sys.path if _PACKAGES & set(Path(entry).parts)]
+    found += _searched()
     return outermost((*found, *(path.resolve() for path in found)), home)
 
 
@@ -86,6 +88,13 @@ def _of_program(program: Path, home: Path) -> Iterator[Path]:
         if not program.is_symlink():
             return
         program = Path(os.path.normpath(program.parent / program.readlink()))
+
+
+def _searched() -> Iterator[Path]:
+    """Every folder that Python looks for libraries in; an empty entry is the folder that one stands in."""
+    for entry in sys.path:
+        with contextlib.suppress(FileNotFoundError):  # the folder that one stands in was removed
+            yield Path(entry).absolute()
 
 
 def _bubblewraps() -> Iterator[Path]:

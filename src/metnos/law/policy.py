@@ -10,13 +10,13 @@ needs.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from metnos.core.canon import Json, canonical_json, canonical_path, sha256_file, sha256_hex
 from metnos.core.clock import Clock
 from metnos.core.errors import ExecutorFailed, MetnosError, Refused, Waiting
-from metnos.law import aliases, constitution, levels
+from metnos.law import constitution, levels
 from metnos.law.capability import Capability
 from metnos.law.constitution import Constitution
 from metnos.law.forbidden import Access, why_forbidden
@@ -24,11 +24,13 @@ from metnos.law.grants import Grants
 from metnos.law.halt import Halt
 from metnos.law.inbox import ACT, Inbox, Item, State
 from metnos.law.levels import Use, Verdict
-from metnos.law.need import FORBIDDEN, PATHS, Need, Place, place_of_host
+from metnos.law.need import FORBIDDEN, Need, Place, place_of_host
 from metnos.law.permit import Effects, Mint, Permit
 from metnos.law.principal import OWN_PROGRAMS, PROGRAMS, Autonomy, Principal, lower
 
 MOST_ASKED = 20  # questions of one program that wait at once: a person reads no more of them in a sitting
+_RAISE_IT = "Raise the level: metnos config set policy.autonomy"
+_NAME_IT = "Ask for it yourself, with that very path in your own words."
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ACCESS = {
@@ -247,13 +249,16 @@ class Policy:
             return Decision(verdict, f"level {level}", f"at the level {level} this needs no question")
         rule = "; ".join(dict.fromkeys(levels.row(use).words for each, use, _ in found if each is verdict))
         reason = f"at the level {level}, Metnos must {verdict.words}: {', '.join(words)}"
-        return Decision(verdict, f"level {level}: {rule}", reason, "Raise the level: metnos config set policy.autonomy")
+        fix = _RAISE_IT
+        if any(levels.row(use).at(Autonomy.FULL) is Verdict.REFUSE for _, use, _ in found):
+            fix = _NAME_IT  # no level allows it
+        return Decision(verdict, f"level {level}: {rule}", reason, fix)
 
     def _grants(self, ask: Ask, so_far: Decision) -> Decision:
         if so_far.verdict is not Verdict.ASK:
             return so_far
         level, now = lower(ask.principal.level, self.autonomy), self.clock.now()
-        uses = {need: tuple(_uses_of(need)) for need in ask.needs}
+        uses = {need: levels.uses_of(need) for need in ask.needs}
         asking = [need for need in uses if Verdict.ASK in (levels.row(use).at(level) for use in uses[need])]
         covering = [
             None if levels.HIGH_RISK & set(uses[need]) else self.grants.covers(need, ask.executor, now)
@@ -339,18 +344,10 @@ def _not_never(ask: Ask, so_far: Decision) -> Decision:
 def _uses(ask: Ask) -> Iterator[tuple[Use, str]]:
     """Every row of the table that an act falls under, with what it wants there."""
     for need in ask.needs:
-        for use in _uses_of(need):
+        for use in levels.uses_of(need):
             yield use, need.words
     if ask.irreversible:
         yield Use.IRREVERSIBLE, "do what cannot be taken back"
-
-
-def _uses_of(need: Need) -> Iterator[Use]:
-    """The rows of one need: a path that links lead to counts under each of its names."""
-    yield levels.use_of(need)
-    if need.capability in PATHS:
-        for name in aliases.look().names_of(need.target):
-            yield levels.use_of(replace(need, target=name))
 
 
 def _origin(ask: Ask, so_far: Decision) -> Decision:

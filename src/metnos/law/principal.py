@@ -16,6 +16,9 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from metnos.core.errors import Refused
+from metnos.core.terminal import is_at_terminal
+
 
 class Channel(StrEnum):
     """Where a request came from."""
@@ -97,7 +100,9 @@ def lower(one: Autonomy, other: Autonomy) -> Autonomy:
 
 
 def at_terminal() -> Principal:
-    """The owner in person at the terminal. For whoever has made sure that a person can type there."""
+    """The owner in person at the terminal of this process; raises `Refused` where no person can type."""
+    if not is_at_terminal():
+        raise Refused("here is no terminal to type at", fix="Type this at a terminal, without a pipe.")
     return of_account(Channel.TERMINAL)
 
 

@@ -6,8 +6,9 @@ replaced on purpose, and then it is kept under another name. Keys come from the 
 passphrase opens them, else from the workspace that is replaced if it is the same agent; an agent without its old key
 gets a new one, which the audit then says. An archive holds no other keys, and none that was not sealed.
 
-What must not come along is made void before the workspace takes its place (see `arrival`). An archive that was not
-signed by the very agent that it replaces needs a person's agreement to what it brings; without one nothing is restored.
+What must not come along is made void before the workspace takes its place (see `arrival`). A person has to agree to
+every restore: one of the agent's own backup, too, takes away what was recorded since. What takes the place of a
+workspace is halted unless that one's halt file, store and audit all say that it may act.
 Every file comes out with mode 0600 and every folder with 0700.
 """
 
@@ -28,6 +29,7 @@ from metnos.core import files, sign
 from metnos.core.canon import sha256_file
 from metnos.core.clock import Clock
 from metnos.core.errors import BackupError, KeyFileError, MetnosError, Refused
+from metnos.core.ids import UlidMaker
 from metnos.core.seal import unseal
 from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
@@ -38,7 +40,9 @@ from metnos.law.audit_line import Entry
 from metnos.law.audit_log import look
 from metnos.law.audit_verify import Fault, verify
 from metnos.law.backup import SEALED_KEYS
+from metnos.law.halt import Halts, make_note
 from metnos.law.halt_file import HaltFile, HaltNote
+from metnos.law.principal import Principal
 from metnos.store import archive
 from metnos.store.archive import Manifest
 from metnos.store.db import Database
@@ -61,9 +65,9 @@ class Restored:
     arrival: Arrival
 
 
-def nobody(_arrival: Arrival) -> bool:
-    """Agree to nothing: where no person is asked, only an agent's own backup is restored."""
-    return False
+def nobody(_arrival: Arrival) -> Principal | None:
+    """Agree to nothing: where no person is asked, nothing is restored."""
+    return None
 
 
 def nothing_more(_staged: Workspace, _before: Workspace | None) -> Mapping[str, tuple[str, ...]]:
@@ -83,7 +87,7 @@ def restore(
 ) -> Restored:
     """Put the archive ``source`` in the place of ``workspace``.
 
-    ``agree`` asks a person about what is not this agent's own; ``settle`` makes void what other code keeps.
+    ``agree`` asks a person; ``settle`` makes void what other code keeps.
     """
     try:
         occupied = _refuse_bad_place(workspace.root, replace=replace)
@@ -100,16 +104,16 @@ def restore(
         keys = _place_keys(staged, workspace, manifest, passphrase)
         faults = _prove(staged, manifest)
         arrived = arrival.settle(staged, before, manifest, clock, settle)
-        if before is None and not agree(arrived):
+        by = agree(arrived)
+        if by is None or not by.may_answer:
             raise Refused(
-                "this backup is of another agent, and nobody agreed to what it brings; nothing was restored",
+                "no person agreed to what this backup brings; nothing was restored",
                 fix="To look at it and agree, type at a terminal: metnos restore ARCHIVE",
             )
         arrival.close_all(staged)
         digest = sha256_file(source)
-        halted = HaltFile(workspace.halt_file)
-        if halted.exists() and halted.read().halted:  # no backup lifts a halt
-            _keep_halted(staged, halted.read())
+        if occupied and (note := _halt_of(workspace, clock)) is not None:  # no backup lifts a halt
+            _keep_halted(staged, note)
         if occupied:
             _say_goodbye(workspace, clock, digest)
         kept = _take_place(staging, workspace.root, occupied, clock)
@@ -123,10 +127,11 @@ def restore(
     # The restored settings or Laws may be what is broken; these acts need neither, and the next start will say so.
     founding.complete(workspace)
     seat = founding.take_seat(workspace, Settings.model_construct(), clock)
-    seat.audit.accept("restore")  # the log is an older one on purpose
+    seat.audit.accept(by)  # the log is an older one on purpose
     founding.install_key(seat)
     counts = {**arrived.void, "settings": len(arrived.settings), "own": int(arrived.own)}
-    seat.audit.append(Entry(RESTORED, {"public_key": arrived.key}, {"archive": digest}, counts))
+    names = {"public_key": arrived.key, "channel": by.channel, "sender": by.sender}
+    seat.audit.append(Entry(RESTORED, names, {"archive": digest}, counts))
     return Restored(manifest, kept, keys, faults, arrived)
 
 
@@ -152,6 +157,28 @@ def _say_goodbye(workspace: Workspace, clock: Clock, digest: str) -> None:
     with contextlib.suppress(MetnosError):
         seat = founding.take_seat(workspace, Settings.model_construct(), clock)
         seat.audit.append(Entry(REPLACED, digests={"archive": digest}))
+
+
+def _halt_of(workspace: Workspace, clock: Clock) -> HaltNote | None:
+    """Why the workspace that is replaced may not act; nothing if it is none, or if all that know of halts know none."""
+    if not (workspace.law.exists() or workspace.keys.exists()):
+        return None
+    note = HaltFile(workspace.halt_file).read()
+    try:
+        if workspace.law_db.exists() and workspace.audit_db.exists():
+            seat = founding.take_seat(workspace, Settings.model_construct(), clock)
+            note = Halts(workspace, seat.db, seat.audit, clock).known() or note
+            lost = False
+        else:
+            lost = True
+    except (MetnosError, OSError):
+        lost = True
+    if note.halted and note.id:
+        return note
+    if note.halted or lost:
+        why = note.reason or "what was replaced cannot say that it might act"
+        return make_note(clock, UlidMaker(clock), why, for_good=note.for_good)
+    return None
 
 
 def _keep_halted(staged: Workspace, note: HaltNote) -> None:

@@ -1,6 +1,7 @@
 """What a request covers: the router never leaves it, and a plan that does is numbered."""
 
 import posixpath
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -181,3 +182,17 @@ def test_more_words_never_take_away(path: str, more: str) -> None:
     text = f"read ~/{path}"
     if drawn(text).covers(f"~/{path}", looks=False):
         assert drawn(text, said=more).covers(f"~/{path}", looks=False)
+
+
+def test_a_long_word_is_read_in_the_time_of_its_length() -> None:
+    began = time.process_time()
+    for letters in ("a", "a.", "a+-"):
+        assert coverage.URL.findall(letters * 100_000) == []
+    assert time.process_time() - began < 5  # a minute and more, if each letter began anew
+
+
+def test_an_address_is_found_wherever_it_stands() -> None:
+    words = "see (HTTPS://one.example/x) or \u770bhttp://two.example, <ftp://three.example>"
+    assert [each.partition("://")[2].strip(",)") for each in coverage.URL.findall(words)] == [
+        "one.example/x", "two.example", "three.example",
+    ]  # fmt: skip

@@ -18,7 +18,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from cli.warm import metnos
 from copying import copy_folder
 from metnos.app import App
-from metnos.cli import main
 from metnos.core.workspace import Workspace
 from metnos.law.principal import Autonomy, Channel, at_terminal
 from suite import Repeat
@@ -63,7 +62,9 @@ def house(_template: Workspace, loaded_program: None, tmp_path_factory: pytest.T
     copy_folder(_template.root, home / "ws")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
-        assert main(["--workspace", str(home / "ws"), "config", "set", "web.port", "0"]) == 0
+        opened = App.open(Workspace(home / "ws"))
+        opened.set_setting("web.port", "0")
+        opened.close()
     made = House(home, "")
     try:
         yield House(home, json.loads(made.metnos("open", "--json", "--no-browser"))["address"])

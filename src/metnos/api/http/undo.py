@@ -58,20 +58,20 @@ def would(
 
 
 @router.post("/undo/{id}", summary="Take an action back")
-def undo(house: House, _by: Owner, id: Id, _nothing: Nothing) -> Way:  # noqa: A002
+def undo(house: House, by: Owner, id: Id, _nothing: Nothing) -> Way:  # noqa: A002
     """All of it is taken back or, if anything has changed since, nothing."""
     found = _found(house, id)
     lines = house.undo.show(found.id)
-    done = house.undo.undo(found.id)
+    done = house.undo.undo(found.id, by=by)
     learning.catch_up_or_later(house)  # what a fast path did wrong it does not do again
     return _way(done, lines)
 
 
 @router.post("/redo/{id}", summary="Do again what was undone")
-def redo(house: House, _by: Owner, id: Id, _nothing: Nothing) -> Way:  # noqa: A002
+def redo(house: House, by: Owner, id: Id, _nothing: Nothing) -> Way:  # noqa: A002
     found = _found(house, id)
     lines = house.undo.show(found.id, redo=True)
-    return _way(house.undo.redo(found.id), lines)
+    return _way(house.undo.redo(found.id, by=by), lines)
 
 
 def _found(house: App, part: str) -> Action:

@@ -134,7 +134,7 @@ class Hands:
                 if code != YES:
                     self.desk.post.send(errand.chat, "Nothing was changed.")
                     return
-                done = undoing.undo(found.id)
+                done = undoing.undo(found.id, by=errand.principal)
                 learning.catch_up_or_later(home.app)  # what a fast path did wrong it does not do again
             self.desk.post.send(errand.chat, f"{done.state.capitalize()}: {one_line(done.title, NUMBERS.title)}")
 

@@ -3,12 +3,14 @@
 Rules: no secret stands here, only where it is (``env:NAME``, ``keyring:NAME``, ``file:NAME``). The digest of a server
 stands in the signed manifest of every executor that was made of its tools: whoever changes this file can make calls be
 refused, and cannot have another program started. It is over the words of the command; the program behind them is not
-looked at, and may change.
+looked at. A change of what these words name, and of anything beside it, is high risk (`started_from`).
 """
 
 import json
+import os
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from urllib.parse import urlsplit
 from metnos.core import files
 from metnos.core.canon import Json, canonical_json, sha256_hex
 from metnos.core.errors import ExecutorError, UsageError
+from metnos.core.settings import variable
 from metnos.law.need import Place, host_name, place_of_host
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
@@ -70,10 +73,10 @@ def checked(server: Server) -> Server:
         raise UsageError("the command is empty", fix="metnos mcp add NAME -- COMMAND ...")
     if server.url:
         _check_url(server.url)
-    for variable, place in server.env.items():
-        if not _VARIABLE.fullmatch(variable) or not _SECRET.fullmatch(place):
+    for name, place in server.env.items():
+        if not _VARIABLE.fullmatch(name) or not _SECRET.fullmatch(place):
             raise UsageError(
-                f"{variable}: a variable is given by where its value is",
+                f"{name}: a variable is given by where its value is",
                 fix="--env NAME=env:OTHER, NAME=keyring:NAME or NAME=file:NAME (metnos model key NAME stores one)",
             )
     if server.key and not _SECRET.fullmatch(server.key):
@@ -93,6 +96,23 @@ def _check_url(url: str) -> None:
         raise UsageError("that is no address of a server", fix=fix)
     if place_of_host(host) is Place.NEVER:
         raise UsageError("that is an address that nothing may speak to", fix="Use another.")
+
+
+def started_from(command: Sequence[str], home: Path) -> tuple[Path, ...]:
+    """What the words of a command name, as spelled and as it really lies: each file with its folder, each folder.
+
+    Libraries are loaded from beside a script. Not a folder that holds the home, or everything would be meant.
+    """
+    found: list[Path] = []
+    program = shutil.which(command[0], path=variable("PATH")) if command else None
+    for word in (*command, *([program] if program else [])):
+        for text in {word, word.rpartition("=")[2]} - {""}:
+            path = Path(os.path.normpath(home / text))  # where the command is started
+            if "/" in text or os.path.lexists(path):
+                real = path.resolve()
+                found += (path, real, *(each.parent for each in (path, real) if not real.is_dir()))
+    broad = {home, *home.parents, home.resolve(), *home.resolve().parents}
+    return tuple(sorted({path for path in found if path not in broad}))
 
 
 class Servers:
@@ -119,6 +139,14 @@ class Servers:
             known = ", ".join(found) or "none"
             raise UsageError(f"there is no MCP server {name!r}", fix=f"There are: {known}. Add one: metnos mcp add")
         return found[name]
+
+    def started_from(self, home: Path) -> tuple[Path, ...]:
+        """What all of them are started from. A list that cannot be read starts none."""
+        try:
+            servers = self.all().values()
+        except ExecutorError:
+            return ()
+        return tuple(path for server in servers for path in started_from(server.command, home))
 
     def put(self, server: Server) -> None:
         found = {**self.all(), checked(server).name: server}

@@ -37,7 +37,7 @@ from metnos.turn.plan.model_scene import Done
 from metnos.turn.plan.records import Step, Tool
 
 ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # paths and addresses do not depend on it
-URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>|]+", re.IGNORECASE)
+URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>|]+", re.IGNORECASE)
 PATH_FIELDS = frozenset({"path", "to"})
 _REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)\.(?:entries|results)(?:\[\d+\])?\.(\w+)\s*\}\}")
 _WORD = re.compile(r"[^\W_]+")
