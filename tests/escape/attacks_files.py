@@ -150,7 +150,7 @@ def late(way: str, words: str) -> Attack:
         f"late secret {way}", FAMILY, "what comes in while it runs does not leave it",
         LATE.replace("{name}", name).replace("{then}", then), escaped=_told,
         capabilities=BOX + '\nfs.write = ["@box@/out/**"]', reversal="remove_created",
-        setup=outside.meanwhile(_late, outside.made(_prepare_late)), weaken=weaken.no_second_look,
+        setup=outside.meanwhile(_late, outside.made(_prepare_late), meeting=2), weaken=weaken.no_second_look,
     )  # fmt: skip
 
 

@@ -230,6 +230,11 @@ def device(scene: Scene) -> None:
     (scene.box / "zero").chmod(0o666)
 
 
+def make_pipe(scene: Scene) -> None:
+    os.mkfifo(scene.box / "met")
+    (scene.box / "met").chmod(0o644)
+
+
 def meet(pipe: Path, over: threading.Event) -> int:
     """Wait until somebody inside has come to a named pipe and waits there; closing what this returns lets it go on."""
     deadline = time.monotonic() + PATIENCE_S
@@ -241,14 +246,21 @@ def meet(pipe: Path, over: threading.Event) -> int:
     return -1
 
 
-def meanwhile(act: Callable[[Scene], object], also: Setup = nothing) -> Setup:
-    """Something that happens outside while the attack waits for it at the pipe ``met`` in its box."""
+def meanwhile(act: Callable[[Scene], object], also: Setup = nothing, *, meeting: int = 1) -> Setup:
+    """Something that happens outside while the attack waits for it at the pipe ``met`` in its box: when it comes there
+    for the first time, or at a later ``meeting`` (what can take folders along is rehearsed before it runs)."""
 
     @contextlib.contextmanager
     def setup(scene: Scene) -> Iterator[None]:
         over = threading.Event()
 
         def play() -> None:
+            for _ in range(1, meeting):
+                line = meet(scene.box / "met", over)
+                if line >= 0:
+                    (scene.box / "met").unlink()  # a pipe of its own for each meeting
+                    make_pipe(scene)
+                    os.close(line)
             line = meet(scene.box / "met", over)
             if line >= 0:
                 try:
@@ -259,8 +271,7 @@ def meanwhile(act: Callable[[Scene], object], also: Setup = nothing) -> Setup:
 
         happened: list[bool] = []
         with also(scene):
-            os.mkfifo(scene.box / "met")
-            (scene.box / "met").chmod(0o644)
+            make_pipe(scene)
             thread = threading.Thread(target=play, daemon=True)
             thread.start()
             try:

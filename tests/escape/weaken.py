@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from escape.world import Scene, fill
-from metnos.executors import broker, effect_files, effect_rules, exposure, perform, prepare, run
+from metnos.executors import broker, effect_files, effect_rules, exposure, perform, prepare
 from metnos.sandbox import channel, pool, profile, seccomp, zygote
 from metnos.sandbox.inside import kernel
 from metnos.sandbox.profile import Walls
@@ -150,8 +150,6 @@ def nothing_forbidden(patch: pytest.MonkeyPatch, _: Scene) -> None:
 def no_second_look(patch: pytest.MonkeyPatch, _: Scene) -> None:
     """What was private when the walls were built is hidden, and nothing that came since."""
     patch.setattr(exposure.Exposure, "check", lambda _: None)
-    # What comes meanwhile comes once: a rehearsal would have met it.
-    patch.setattr(run.Runner, "_with_carried", lambda _, __, executor, prepared: (executor, prepared))
 
 
 def follows_links(patch: pytest.MonkeyPatch, _: Scene) -> None:

@@ -50,7 +50,8 @@ def undo(choice: Choice, action: str | None, listing: bool, count: int, dry_run:
 def redo(choice: Choice, action: str | None, dry_run: bool, as_json: bool) -> int:
     """Do again what was undone.
 
-    Shows what that changes and asks; only a person can say yes. ACTION is an id from `metnos undo --list`, or the beginning of one; without it, what was undone last is done again.
+    Shows what that changes and asks; only a person can say yes. ACTION is an id from `metnos undo --list`, or the
+    beginning of one; without it, what was undone last is done again.
     """
     return _turn(open_app(choice).undo, action, redo=True, dry_run=dry_run, yes=False, as_json=as_json)
 
