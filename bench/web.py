@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from bench import mnestome_made, scratch
 from bench.runner import BenchError, Cost, Measure, compare
 from metnos import app
+from metnos.core import settings_file
 from metnos.core.workspace import Workspace
 from metnos.law.principal import Autonomy, Channel, of_account
 
@@ -83,7 +84,7 @@ def _served(folder: Path) -> Iterator[Home]:
     graph.parent.mkdir(parents=True, mode=0o700)
     mnestome_made.make(graph, _MNESTS)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("METNOS_") and name != "DISPLAY"}
-    limits = {"METNOS_WEB__PORT": "0", "METNOS_WEB__READS_PER_S": "1000000", "METNOS_NIGHT__BACKUP": "false"}
+    limits = {"METNOS_WEB__PORT": "0", "METNOS_WEB__READS_PER_S": "1000000"}
     environment = kept | {"HOME": str(folder)} | limits
 
     def metnos(*words: str) -> str:
@@ -93,6 +94,8 @@ def _served(folder: Path) -> Iterator[Home]:
             raise BenchError(f"metnos {' '.join(words)}: {done.stderr}")
         return done.stdout
 
+    metnos("init")
+    settings_file.write_value(root / "metnos.toml", "night.backup", False)
     first = json.loads(metnos("open", "--json", "--no-browser"))
     try:
         links = _links(root, first["address"], _BROWSERS + 2)

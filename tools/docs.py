@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from metnos.cli import cli
-from metnos.core.settings import BY_PERSON, Key, keys
+from metnos.core.settings import Key, keys
 from metnos.executors import folder, manifest, vocabulary, words
 from metnos.executors.manifest import Kind, Manifest
 
@@ -33,7 +33,7 @@ def configuration() -> str:
         "- `metnos config set KEY VALUE` changes one and leaves the rest of the file, comments included, as it is."
         " What raises the level, moves a limit, opens a door or sends anything out of the home only a person sets.",
         "- An environment variable wins over the file, which wins over the default. It gives no power: it can lower"
-        " `policy.autonomy` and not raise it, and what only a person sets has none.",
+        " `policy.autonomy` and not raise it, and no variable moves a limit or says who may answer.",
         "- An unknown key, in the file or as a `METNOS_*` variable, is an error that names the nearest known one.", "",
         "Which workspace is used: `--workspace FOLDER`, else `METNOS_HOME`, else `$XDG_DATA_HOME/metnos`, else"
         " `~/.local/share/metnos`.", "",
@@ -50,7 +50,7 @@ def configuration() -> str:
 
 
 def _named(key: Key) -> str:
-    return "no variable" if key.name.startswith(BY_PERSON) else f"variable `{key.variable}`"
+    return f"variable `{key.variable}`" if key.variable else "no variable"
 
 
 def commands() -> str:

@@ -94,7 +94,6 @@ def test_a_variable_may_be_written_in_any_case(tmp_path: Path, monkeypatch: pyte
 def test_every_setting_is_described() -> None:
     for key in ALL_KEYS:
         assert key.description.endswith("."), key.name
-        assert key.variable.startswith("METNOS_")
 
 
 def test_the_nearest_key_is_named() -> None:
@@ -151,8 +150,13 @@ class TestWhatNoVariableGives:
         else:
             assert settings.load(path).settings.policy.autonomy == in_environment
 
-    @pytest.mark.parametrize("name", [key.name for key in ALL_KEYS if key.name.startswith(settings.BY_PERSON)])
-    def test_what_only_a_person_sets_has_no_variable(
+    def test_limits_and_who_answers_are_among_them(self) -> None:
+        none = {key.name for key in ALL_KEYS if not key.variable}
+        assert {"executors.writes", "models.turn_usd", "policy.undo_days", "sandbox.bwrap", "mcp.elicit"} <= none
+        assert not none & {"policy.autonomy", "store.busy_timeout_s", "web.port", "models.main.url"}
+
+    @pytest.mark.parametrize("name", [key.name for key in ALL_KEYS if not key.variable])
+    def test_a_limit_and_who_answers_have_no_variable(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
     ) -> None:
         monkeypatch.setenv("metnos_" + name.replace(".", "__"), "true")

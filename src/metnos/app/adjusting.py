@@ -27,13 +27,6 @@ if TYPE_CHECKING:
 # Programs that are run, doors and their names, ways out of the house, and places that are written to.
 _AT_TERMINAL = ("sandbox.bwrap", "web.", "mcp.", "telegram.", "otel.", "backup.folder", "embed.folder", "memory.engine",
                 "life.webhook")  # fmt: skip
-# Quotas, budgets, what can be taken back and looked up later, and by whom it is done.
-_FENCES = (
-    "policy.", "executors.", "selection.", "sandbox.", "synt.", "disk.", "night.", "audit.", "store.", "memory.keep",
-    "memory.think", "turn.steps", "turn.prompt_s", "fastpath.wrong_share", "fastpath.check_every", "models.retries",
-    "models.turn_",
-)  # fmt: skip
-_HARMLESS = ("disk.",)  # fences that a script may move: how full a disk may get
 _LIFE = "life."  # what it lives on, and where its money is
 _KEYS = (".key", ".token")
 _URL = ".url"
@@ -73,7 +66,7 @@ def change(app: "App", name: str, text: str, by: Principal) -> Any:
         raise Refused(
             f"{by} has the level {by.level} and cannot allow more", fix=f"Type: metnos config set {name} {text}"
         )
-    if is_fence(name) and name != settings.LEVEL and by.level is not Autonomy.FULL:
+    if settings.is_fence(name) and name != settings.LEVEL and by.level is not Autonomy.FULL:
         raise Refused(
             f"`{name}` protects you, and {by} has the level {by.level}",
             fix=f"Use a device with the level full, or type: metnos config set {name} VALUE",
@@ -92,17 +85,13 @@ def needs_person(app: "App", name: str, text: str) -> bool:
     """Whether a script may not set this: it raises the level, moves a fence, opens a door, or leads out of the home."""
     if name == settings.LEVEL and text in tuple(Autonomy):
         return lower(Autonomy(text), Autonomy(app.settings.policy.autonomy)) is not Autonomy(text)
-    if at_terminal_only(name) or name.startswith((*settings.BY_PERSON, _LIFE)) or _leads_out(app, name, text):
+    if at_terminal_only(name) or name.startswith(_LIFE) or _leads_out(app, name, text):
         return True
-    return is_fence(name) and not name.startswith(_HARMLESS)
+    return settings.is_fence(name) and not name.startswith(settings.HARMLESS)
 
 
 def at_terminal_only(name: str) -> bool:
     return name.startswith(_AT_TERMINAL) or name.endswith(_KEYS)
-
-
-def is_fence(name: str) -> bool:
-    return name.startswith(_FENCES)
 
 
 def _leads_out(app: "App", name: str, text: str) -> bool:

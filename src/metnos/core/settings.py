@@ -27,7 +27,14 @@ from metnos.core.workspace import Workspace
 
 LEVEL = "policy.autonomy"
 LEVELS: tuple[str, ...] = get_args(PolicySettings.model_fields["autonomy"].annotation)  # from least to most
-BY_PERSON = ("mcp.", "sandbox.bwrap")  # who answers, and what runs without a sandbox
+# Quotas, budgets, what can be taken back and looked up later, and which program makes the sandbox.
+FENCES = (
+    "policy.", "executors.", "selection.", "sandbox.", "synt.", "disk.", "night.", "audit.", "store.", "memory.keep",
+    "memory.think", "turn.steps", "turn.prompt_s", "fastpath.wrong_share", "fastpath.check_every", "models.retries",
+    "models.turn_",
+)  # fmt: skip
+HARMLESS = ("disk.", "store.")  # fences that a script may move: how full a disk may get, how long a write waits
+WHO_ANSWERS = "mcp."
 _PREFIX = "METNOS_"
 HOME_VARIABLE = "METNOS_HOME"
 
@@ -43,7 +50,8 @@ class Key:
 
     @property
     def variable(self) -> str:
-        return _PREFIX + self.name.upper().replace(".", "__")
+        """The environment variable that sets it; empty where only a person does."""
+        return _variable_of(self.name) if has_variable(self.name) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +112,7 @@ def variable(name: str) -> str:
 def load(path: Path) -> Loaded:
     """The settings in force: the file at ``path`` if it is there, and the environment over it.
 
-    A variable gives no power: it can lower the level of autonomy and not raise it, and sets nothing in `BY_PERSON`.
+    A variable gives no power: it can lower the level of autonomy and not raise it, and moves no other fence.
     """
     in_file = read_file(path)
     in_environment = _variables()
@@ -196,6 +204,20 @@ def home_folder() -> Path:
         raise SettingsError("this account has no home folder", fix="Name a workspace with --workspace.") from error
 
 
+def is_fence(name: str) -> bool:
+    """Whether a setting protects the owner from what happens in their name."""
+    return name.startswith(FENCES)
+
+
+def has_variable(name: str) -> bool:
+    """Whether the environment may set it: the level, but only lower; no other fence that matters; not who answers."""
+    return name == LEVEL or name.startswith(HARMLESS) or not (is_fence(name) or name.startswith(WHO_ANSWERS))
+
+
+def _variable_of(name: str) -> str:
+    return _PREFIX + name.upper().replace(".", "__")
+
+
 def _variables() -> dict[str, str]:
     """Every setting that an environment variable sets, with its value. Upper and lower case count the same."""
     known = {key.name for key in keys()}
@@ -206,7 +228,7 @@ def _variables() -> dict[str, str]:
         name = variable[len(_PREFIX) :].lower().replace("__", ".")
         if name not in known:
             raise SettingsError(f"the environment variable {variable} sets nothing", fix=nearest(name))
-        if name.startswith(BY_PERSON):
+        if not has_variable(name):
             raise _only_a_person(variable, f"metnos config set {name} VALUE")
         found[name] = value
     return found
@@ -215,7 +237,7 @@ def _variables() -> dict[str, str]:
 def _refuse_higher(level: str, most: str) -> None:
     """Raise if a variable would let more happen without asking than the file does."""
     if level in LEVELS and LEVELS.index(level) > LEVELS.index(most):
-        raise _only_a_person(_PREFIX + LEVEL.upper().replace(".", "__"), f"metnos config set {LEVEL} {level}")
+        raise _only_a_person(_variable_of(LEVEL), f"metnos config set {LEVEL} {level}")
 
 
 def _only_a_person(variable: str, command: str) -> SettingsError:
@@ -225,7 +247,7 @@ def _only_a_person(variable: str, command: str) -> SettingsError:
 
 def _explain(error: ErrorDetails, path: Path) -> SettingsError:
     name = ".".join(str(part) for part in error["loc"])
-    variable = _PREFIX + name.upper().replace(".", "__")
+    variable = _variable_of(name)
     where = f"the environment variable {variable}" if variable in os.environ else f"{path}"
     if error["type"] == "extra_forbidden":
         return SettingsError(f"{where}: there is no setting `{name}`", fix=nearest(name))

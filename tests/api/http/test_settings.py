@@ -33,7 +33,7 @@ def test_every_setting_is_there_with_what_it_may_be(page: Client, monkeypatch: p
     assert named(page, "turn.steps") | {"description": ""} == {
         "name": "turn.steps", "value": 12, "default": 12, "source": "default", "type": "whole number", "choices": [],
         "bounds": "at least 1, at most 50", "description": "", "secret": False, "terminal": False,
-        "variable": "METNOS_TURN__STEPS",
+        "variable": "",
     }  # fmt: skip
 
 
