@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from metnos.core.errors import SandboxError
+from metnos.sandbox import cgroup
 from metnos.sandbox import pool as pools
 from metnos.sandbox.interpreter import this_python
 from metnos.sandbox.memory import MemoryWatch
@@ -446,6 +447,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any], int | 
         return {"value": 0}
 
     monkeypatch.setattr(MemoryWatch, "_is_too_much", look)
+    monkeypatch.setattr(cgroup, "hold", lambda *_: None)
     return answer
 
 
@@ -457,6 +459,24 @@ def test_the_memory_of_all_processes_of_a_call_counts_together(pool: Pool, patie
 def test_memory_that_processes_share_counts_once(pool: Pool, patient: Broker) -> None:
     assert reply(pool.run(hog(6, 1, shared=100), patient)) == ["lived"]
     assert pool.run(hog(6, 30, shared=100), patient).too_much_memory
+
+
+def test_the_kernel_counts_together_where_it_may(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if cgroup.find_hierarchy() is None:
+        pytest.skip("no cgroup can be made here")
+    monkeypatch.setattr(MemoryWatch, "_is_too_much", lambda _: False)
+    held = []
+    really = cgroup.hold
+
+    def hold(pids: Iterable[int], most: int) -> cgroup.MemoryGroup | None:
+        held.append(really(pids, most))
+        return held[-1]
+
+    monkeypatch.setattr(cgroup, "hold", hold)
+    assert reply(pool.run(hog(4, 30), lambda *_: {"value": 0})) == ["lived"]
+    assert pool.run(hog(12, 100), lambda *_: {"value": 0}).too_much_memory
+    pool.close()
+    assert [group.folder.exists() for group in held if group] == [False, False]
 
 
 def test_without_the_count_each_process_has_its_limit_alone() -> None:

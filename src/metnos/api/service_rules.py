@@ -46,6 +46,8 @@ RestrictSUIDSGID=yes
 SystemCallArchitectures=native
 LimitCORE=0
 OOMPolicy=continue
+# So that the kernel holds all programs of one call together to the memory of the call.
+Delegate=memory
 
 [Install]
 WantedBy=default.target

@@ -2,8 +2,8 @@
 
 Rules: only a call that may start programs has more than one process, so only such a call is looked at, from outside and
 about 25 times a second; what cannot be looked at any more ends the call. Counts what each process has in memory or in
-swap, pages that several share once, and what lies in the call's /tmp. Does not guarantee that nothing is had beyond the
-limit between two looks.
+swap, pages that several share once, and what lies in the call's /tmp. Where the call has a cgroup, the kernel holds it
+to the limit at every moment, and what it ended for that ends the call. Without one, more can be had between two looks.
 """
 
 import contextlib
@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 
+from metnos.sandbox.cgroup import MemoryGroup
+
 _EVERY_S = 0.04
 _AGAIN_S = 0.005  # a program that is just being started shares its memory with the one that starts it, and counts twice
 _OWN = 2  # levels of processes that are ours: bubblewrap's first one, and the zygote
@@ -21,10 +23,11 @@ _OWN = 2  # levels of processes that are ours: bubblewrap's first one, and the z
 class MemoryWatch:
     """Looks at the processes of one sandbox for as long as a call lasts."""
 
-    def __init__(self, root: int, most: int, stop_call: Callable[[], None]) -> None:
+    def __init__(self, root: int, most: int, stop_call: Callable[[], None], group: MemoryGroup | None = None) -> None:
         self._root = root
         self._most = most
         self._stop_call = stop_call
+        self._group = group
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="metnos-memory", daemon=True)
         self.exceeded = False
@@ -36,17 +39,22 @@ class MemoryWatch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
         self._thread.join()
+        self.exceeded = self.exceeded or self._kernel_said_so()
 
     def _watch(self) -> None:
         try:
             while not self._over.wait(_EVERY_S):
-                if self._is_too_much() and not self._over.wait(_AGAIN_S) and self._is_too_much():
+                again = self._is_too_much() and not self._over.wait(_AGAIN_S) and self._is_too_much()
+                if again or self._kernel_said_so():
                     self.exceeded = True  # whatever the call says meanwhile
                     return
         finally:
             self.exceeded = self.exceeded or not self._over.is_set()
             if self.exceeded:
                 self._stop_call()
+
+    def _kernel_said_so(self) -> bool:
+        return self._group is not None and self._group.exceeded
 
     def _is_too_much(self) -> bool:
         pids = list(find_processes(self._root, _OWN))

@@ -16,9 +16,11 @@ from functools import cache
 from typing import Any
 
 from metnos.core.errors import SandboxError
+from metnos.sandbox import cgroup
+from metnos.sandbox.cgroup import MemoryGroup
 from metnos.sandbox.channel import Channel, Closed, Overdue, TooMuch
 from metnos.sandbox.interpreter import Python, this_python
-from metnos.sandbox.memory import MemoryWatch
+from metnos.sandbox.memory import MemoryWatch, find_processes
 from metnos.sandbox.packages import find_packages
 from metnos.sandbox.profile import KIT, LIBRARIES, NOTHING, Walls
 from metnos.sandbox.zygote import Zygote
@@ -88,9 +90,12 @@ class Pool:
         # Programs share no warm parent, so that all processes below one are those of the call.
         cold = cold or not self._warm or bool(job.walls.programs)
         for _ in range(_TRIES):
-            with self._child(cold) as (zygote, channel), self._memory(zygote, channel, job.walls) as memory:
+            with (
+                self._child(cold, job.walls) as (zygote, channel, group),
+                self._watch(zygote, channel, job.walls, group) as watch,
+            ):
                 ended = _converse(zygote, channel, packed, job.walls, broker)
-            if ended is not None and memory is not None and memory.exceeded:
+            if ended is not None and watch is not None and watch.exceeded:
                 ended.message, ended.too_much_memory = None, True
             if ended is not None:
                 return ended
@@ -108,22 +113,24 @@ class Pool:
     # -- children
 
     @contextlib.contextmanager
-    def _child(self, cold: bool) -> Iterator[tuple[Zygote, Channel]]:
+    def _child(self, cold: bool, walls: Walls) -> Iterator[tuple[Zygote, Channel, MemoryGroup | None]]:
         if cold:
-            zygote = self._start(warm=False)
+            zygote, group = self._start(warm=False), None
             try:
+                if self._counts_together(walls):
+                    group = cgroup.hold(find_processes(zygote.pid, 0), walls.ram_mb << 20)
                 zygote.fork()
                 channel = zygote.take()
                 try:
-                    yield zygote, channel
+                    yield zygote, channel, group
                 finally:
                     channel.close()
             finally:
-                self._put_away(zygote)
+                self._put_away(zygote, group)
             return
         zygote, channel = self._take()
         try:
-            yield zygote, channel
+            yield zygote, channel, None
         finally:
             zygote.kill(channel.number)  # whatever it still does, its call is over
             channel.close()
@@ -132,19 +139,22 @@ class Pool:
                 if zygote is self._zygote:
                     self._order(zygote, self._warm - self._ordered)
 
-    def _memory(
-        self, zygote: Zygote, channel: Channel, walls: Walls
-    ) -> contextlib.AbstractContextManager[MemoryWatch | None]:
-        """Where a call can have several processes, something that counts their memory together."""
-        if not walls.programs or "limit memory" in self._without:
-            return contextlib.nullcontext()
-        return MemoryWatch(zygote.pid, walls.ram_mb << 20, lambda: zygote.kill(channel.number))
+    def _counts_together(self, walls: Walls) -> bool:
+        """Whether a call can have several processes, so that the limit of each is not one of the call."""
+        return bool(walls.programs) and "limit memory" not in self._without
 
-    def _put_away(self, zygote: Zygote) -> None:
+    def _watch(
+        self, zygote: Zygote, channel: Channel, walls: Walls, group: MemoryGroup | None
+    ) -> contextlib.AbstractContextManager[MemoryWatch | None]:
+        if not self._counts_together(walls):
+            return contextlib.nullcontext()
+        return MemoryWatch(zygote.pid, walls.ram_mb << 20, lambda: zygote.kill(channel.number), group)
+
+    def _put_away(self, zygote: Zygote, group: MemoryGroup | None) -> None:
         """End a cold sandbox at once, and collect what is left of it beside: its caller has waited enough."""
         zygote.end()
         self.on_stop(zygote.pid)
-        collecting = threading.Thread(target=zygote.close, daemon=True)
+        collecting = threading.Thread(target=_collect, args=(zygote, group), daemon=True)
         collecting.start()
         with self._lock:
             self._collecting = [each for each in self._collecting if each.is_alive()]
@@ -197,6 +207,12 @@ class Pool:
             self._zygote.close()
             self.on_stop(self._zygote.pid)
         self._zygote, self._ordered = None, 0
+
+
+def _collect(zygote: Zygote, group: MemoryGroup | None) -> None:
+    zygote.close()
+    if group is not None:
+        group.close()
 
 
 def _pack(job: Job, without: frozenset[str]) -> dict[str, Any]:
