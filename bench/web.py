@@ -84,8 +84,7 @@ def _served(folder: Path) -> Iterator[Home]:
     graph.parent.mkdir(parents=True, mode=0o700)
     mnestome_made.make(graph, _MNESTS)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("METNOS_") and name != "DISPLAY"}
-    limits = {"METNOS_WEB__PORT": "0", "METNOS_WEB__READS_PER_S": "1000000"}
-    environment = kept | {"HOME": str(folder)} | limits
+    environment = kept | {"HOME": str(folder), "METNOS_WEB__PORT": "0"}
 
     def metnos(*words: str) -> str:
         line = [sys.executable, "-m", "metnos", "--workspace", str(root), *words]
@@ -95,7 +94,8 @@ def _served(folder: Path) -> Iterator[Home]:
         return done.stdout
 
     metnos("init")
-    settings_file.write_value(root / "metnos.toml", "night.backup", False)
+    for name, value in (("night.backup", False), ("web.reads_per_s", 1_000_000)):
+        settings_file.write_value(root / "metnos.toml", name, value)
     first = json.loads(metnos("open", "--json", "--no-browser"))
     try:
         links = _links(root, first["address"], _BROWSERS + 2)

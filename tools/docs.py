@@ -33,7 +33,7 @@ def configuration() -> str:
         "- `metnos config set KEY VALUE` changes one and leaves the rest of the file, comments included, as it is."
         " What raises the level, moves a limit, opens a door or sends anything out of the home only a person sets.",
         "- An environment variable wins over the file, which wins over the default. It gives no power: it can lower"
-        " `policy.autonomy` and not raise it, and no variable moves a limit or says who may answer.",
+        " `policy.autonomy` and not raise it, and what only a person may set has none.",
         "- An unknown key, in the file or as a `METNOS_*` variable, is an error that names the nearest known one.", "",
         "Which workspace is used: `--workspace FOLDER`, else `METNOS_HOME`, else `$XDG_DATA_HOME/metnos`, else"
         " `~/.local/share/metnos`.", "",

@@ -12,38 +12,55 @@ import os
 import sys
 from collections.abc import Iterable
 
-_PACKAGES = ("site-packages", "dist-packages")
 _LIBRARIES = ("lib", "lib32", "lib64")
-_FIX = "Unset PYTHONPATH, and start Metnos as metnos. If that does not help: remove the .pth file that names it."
+_FROM_ELSEWHERE = (
+    "Unset PYTHONPATH, and type metnos to start it. If that does not help: remove the .pth file that names it."
+)
+_IN_A_HOME = "Install it in a folder of its own: pipx install metnos, or python3 -m venv FOLDER."
 
 
 def main() -> int:
     """Run one command and return its exit code."""
     package_folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- see above
     prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
-    kept, dropped = divide(sys.path, package_folder, prefixes)
+    kept, dropped = divide(sys.path, package_folder, [*library_folders(prefixes), *_site_folders()])
     sys.path[:] = kept
     loaded = {name: getattr(module, "__file__", None) for name, module in [*sys.modules.items()] if name != "__main__"}
     for name, file in loaded.items():
         if isinstance(file, str) and (folder := strange(file, kept, dropped)):
-            return _refuse(f"Python looks for libraries in {folder}, and loaded {name} from there")
+            return _refuse(f"Python looks for libraries in {folder}, and loaded {name} from there", _FROM_ELSEWHERE)
 
     if is_below(os.path.expanduser("~"), package_folder):  # noqa: PTH111
-        return _refuse(f"Metnos itself lies in {package_folder}, which holds your home: nothing can protect it there")
+        what = f"Metnos is installed in {package_folder}, a folder that contains your home, so it cannot protect itself"
+        return _refuse(what, _IN_A_HOME)
 
     from metnos.cli import main as run  # not before it is sure where it comes from
 
     return run()
 
 
-def divide(entries: Iterable[str], package_folder: str, prefixes: Iterable[str]) -> tuple[list[str], list[str]]:
+def library_folders(prefixes: Iterable[str]) -> list[str]:
+    """Where Python's own libraries and those of an environment lie."""
+    return [os.path.join(prefix, name) for prefix in prefixes for name in _LIBRARIES]
+
+
+def _site_folders() -> list[str]:
+    """Where Python itself looks for installed packages, also outside its prefix: the account's and the system's."""
+    site = sys.modules.get("site")  # loaded by the interpreter, if at all
+    if site is None:
+        return []
+    user = site.USER_SITE if site.ENABLE_USER_SITE else None
+    return [*site.getsitepackages(), *([user] if user else [])]
+
+
+def divide(entries: Iterable[str], package_folder: str, libraries: Iterable[str]) -> tuple[list[str], list[str]]:
     """The folders that Python may go on importing from, and those that it may not."""
-    libraries = [os.path.join(prefix, name) for prefix in prefixes for name in _LIBRARIES]
+    libraries = tuple(libraries)
     kept, dropped = [], []
     for entry in entries:
         path = os.path.normpath(entry)
         is_own = any(is_below(path, library) for library in libraries)
-        if os.path.isabs(entry) and (is_own or any(name in path.split("/") for name in _PACKAGES)):  # noqa: PTH117
+        if os.path.isabs(entry) and is_own:  # noqa: PTH117
             kept.append(entry)
         elif path != package_folder:
             dropped.append(path)
@@ -64,8 +81,8 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
-def _refuse(what: str) -> int:
-    sys.stderr.write(f"error: {what}\n  fix: {_FIX}\n")
+def _refuse(what: str, fix: str) -> int:
+    sys.stderr.write(f"error: {what}\n  fix: {fix}\n")
     return 1
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from metnos.app import App, adjusting
+from metnos.core import setting_guards as guards
 from metnos.core import settings
 from metnos.core.errors import Refused, UsageError
 from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
@@ -37,7 +38,7 @@ def test_there_is_no_other_setting(opened: App, name: str) -> None:
 def test_whatever_points_to_a_key_is_a_secret(opened: App) -> None:
     secret = {each.name for each in adjusting.sheet(opened) if each.secret}
     assert {"models.main.key", "models.fast.key", "models.wise.key", "embed.key", "telegram.token"} <= secret
-    assert all(adjusting.at_terminal_only(name) for name in secret)
+    assert all(guards.at_terminal_only(name) for name in secret)
     pointing = {each.name for each in adjusting.sheet(opened) if "`env:VARIABLE`" in each.description}
     assert pointing <= secret
 
@@ -94,6 +95,6 @@ def test_no_key_goes_to_an_address_that_a_script_chose(opened: App) -> None:
 
 
 def test_every_door_and_every_fence_needs_a_person(opened: App) -> None:
-    guarded = [each.name for each in adjusting.sheet(opened) if each.terminal or settings.is_fence(each.name)]
+    guarded = [each.name for each in adjusting.sheet(opened) if each.terminal or guards.is_limit(each.name)]
     free = [name for name in guarded if not adjusting.needs_person(opened, name, "1")]
     assert free == ["store.busy_timeout_s", "disk.warn_free_mb", "disk.need_free_mb"]

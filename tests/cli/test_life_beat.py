@@ -6,6 +6,7 @@ import pytest
 
 from cli.warm import metnos
 from life.local_chain import ETH, Account, chain
+from metnos.core.settings_file import write_value
 from metnos.core.workspace import Workspace
 
 
@@ -15,16 +16,13 @@ def _here(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_a_golem_by_hand() -> None:
+def test_a_golem_by_hand(workspace: Workspace) -> None:
     with chain() as url:
         account = Account(url)
         account.send(account.other, value=ETH)
-        settings = {
-            "METNOS_LIFE__PROFILE": "golem",
-            "METNOS_LIFE__RPC": url,
-            "METNOS_LIFE__CONFIRMATIONS": "0",
-            "METNOS_EMBED__KIND": "none",
-        }
+        for name, value in (("profile", "golem"), ("rpc", url), ("confirmations", 0)):
+            write_value(workspace.settings, f"life.{name}", value)
+        settings = {"METNOS_EMBED__KIND": "none"}
         first = metnos("life", "beat", **settings)
         assert first.code == 0, first.err
         assert "gamma 1 (captured): blocks read 1, events 1, remembered 1" in first.out

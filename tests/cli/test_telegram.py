@@ -7,6 +7,7 @@ import pytest
 
 from api.telegram.double import TOKEN, Double
 from cli.warm import metnos
+from metnos.core.settings_file import write_value
 from metnos.core.workspace import Workspace
 from support import Ran, Say, kinds
 
@@ -49,13 +50,13 @@ def test_a_code_is_made_for_a_level(workspace: Workspace, say: Say) -> None:
 def test_status_asks_telegram_when_told_to(workspace: Workspace) -> None:
     double = Double(lambda: datetime.now(UTC))
     try:
-        at = {"METNOS_TELEGRAM__API_BASE": double.url}
-        missing = run(workspace, "status", "--test", **at)
+        write_value(workspace.settings, "telegram.api_base", double.url)
+        missing = run(workspace, "status", "--test")
         assert (missing.code, "metnos telegram token" in missing.out) == (1, True), missing
         run(workspace, "token", stdin=f"{TOKEN}\n")
-        assert "@metnos_bot" in run(workspace, "status", "--test", **at).out
+        assert "@metnos_bot" in run(workspace, "status", "--test").out
         double.token = "1:other"
-        wrong = run(workspace, "status", "--test", **at)
+        wrong = run(workspace, "status", "--test")
         assert (wrong.code, "does not accept" in wrong.out, TOKEN in wrong.out + wrong.err) == (1, True, False), wrong
     finally:
         double.close()
@@ -63,5 +64,6 @@ def test_status_asks_telegram_when_told_to(workspace: Workspace) -> None:
 
 def test_an_unencrypted_server_elsewhere_is_refused(workspace: Workspace) -> None:
     run(workspace, "token", stdin=f"{TOKEN}\n")
-    done = run(workspace, "status", METNOS_TELEGRAM__API_BASE="http://telegram.example.org")
+    write_value(workspace.settings, "telegram.api_base", "http://telegram.example.org")
+    done = run(workspace, "status")
     assert (done.code, "not encrypted" in done.out) == (1, True), done

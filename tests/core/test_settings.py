@@ -20,11 +20,11 @@ def test_the_environment_wins_over_the_file_and_the_file_over_defaults(
     path = tmp_path / "metnos.toml"
     path.write_text('[store]\nbusy_timeout_s = 3\n[disk]\nwarn_free_mb = 7\n[models.main]\nname = "small"\n')
     monkeypatch.setenv("METNOS_STORE__BUSY_TIMEOUT_S", "4")
-    monkeypatch.setenv("METNOS_MODELS__MAIN__URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("METNOS_MODELS__MAIN__CONTEXT", "4096")
     loaded = settings.load(path)
     assert loaded.settings.store.busy_timeout_s == 4
     assert loaded.settings.disk.warn_free_mb == 7
-    assert (loaded.settings.models.main.name, loaded.settings.models.main.url) == ("small", "http://127.0.0.1:1/v1")
+    assert (loaded.settings.models.main.name, loaded.settings.models.main.context) == ("small", 4096)
     assert loaded.origin("store.busy_timeout_s") == "environment"
     assert loaded.origin("disk.warn_free_mb") == "file"
     assert loaded.origin("disk.need_free_mb") == "default"
@@ -152,8 +152,11 @@ class TestWhatNoVariableGives:
 
     def test_limits_and_who_answers_are_among_them(self) -> None:
         none = {key.name for key in ALL_KEYS if not key.variable}
-        assert {"executors.writes", "models.turn_usd", "policy.undo_days", "sandbox.bwrap", "mcp.elicit"} <= none
-        assert not none & {"policy.autonomy", "store.busy_timeout_s", "web.port", "models.main.url"}
+        assert {
+            "executors.writes", "models.turn_usd", "policy.undo_days", "sandbox.bwrap", "mcp.elicit", "models.main.url",
+            "models.main.key", "telegram.api_base", "otel.endpoint", "web.behind_proxy", "web.host", "life.rpc",
+        } <= none  # fmt: skip
+        assert not none & {"policy.autonomy", "store.busy_timeout_s", "web.port", "web.enabled", "models.main.name"}
 
     @pytest.mark.parametrize("name", [key.name for key in ALL_KEYS if not key.variable])
     def test_a_limit_and_who_answers_have_no_variable(

@@ -9,7 +9,7 @@ import pydantic
 import pytest
 
 import metnos
-from metnos.__main__ import divide, strange
+from metnos.__main__ import divide, library_folders, strange
 from metnos.law import own_places as own
 from metnos.law.own_places import outermost, own_places
 from support import PROGRAM, ROOT
@@ -63,10 +63,13 @@ class TestProgram:
     @pytest.mark.parametrize(
         "line", [[str(PROGRAM)], [sys.executable, "-m", "metnos"], [sys.executable, "-Pm", "metnos"]]
     )
-    def test_a_planted_library_is_not_looked_at(self, tmp_path: Path, line: list[str]) -> None:
-        done = self.start(line, tmp_path, tmp_path)
+    @pytest.mark.parametrize("name", ["planted", "site-packages"])
+    def test_a_planted_library_is_not_looked_at(self, tmp_path: Path, line: list[str], name: str) -> None:
+        folder = tmp_path / name
+        folder.mkdir()
+        done = self.start(line, folder, tmp_path)
         assert "Traceback" not in done.stderr
-        assert not (tmp_path / "ran").exists()
+        assert not (folder / "ran").exists()
 
     def test_what_was_loaded_before_ends_the_program(self, tmp_path: Path) -> None:
         (tmp_path / "sitecustomize.py").write_text(self.PLANTED)
@@ -83,8 +86,11 @@ class TestProgram:
 
 def test_only_python_itself_packages_and_the_package_are_imported_from() -> None:
     entries = ["", "work", "/home/owner/pylib", "/home/owner", "/opt/py/bin", "/opt/py/lib/../../evil", "/opt/py/libx"]
-    right = ["/opt/py/lib/python3.zip", "/opt/py/lib/python3", "/home/owner/.local/lib/python3/site-packages"]
-    kept, dropped = divide([*entries, "/code/src", *right], "/code/src", ["/opt/py"])
+    entries += ["/home/owner/site-packages", "/tmp/dist-packages/x"]  # a name is no sign of Python's own
+    user = "/home/owner/.local/lib/python3/site-packages"
+    right = ["/opt/py/lib/python3.zip", "/opt/py/lib/python3", user]
+    libraries = [*library_folders(["/opt/py"]), user]
+    kept, dropped = divide([*entries, "/code/src", *right], "/code/src", libraries)
     assert kept == [*right, "/code/src"]  # behind the others, so that nothing in it takes their place
     assert len(dropped) == len(entries)
     assert strange("/home/owner/pylib/re.py", kept, dropped) == "/home/owner/pylib"

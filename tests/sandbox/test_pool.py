@@ -407,12 +407,21 @@ HOG = """
         for _ in range(args["files"]):
             file.write(bytes(1 << 20))
     reader, writer = os.pipe()
-    for _ in range(args["forks"]):
-        if os.fork() == 0:
-            own = bytearray(args["each"] << 20)
-            ctx._talk._socket.close()
-            os.write(writer, b"x")
-            signal.pause()
+
+    def fork():
+        for _ in range(args["forks"]):
+            if os.fork() == 0:
+                own = bytearray(args["each"] << 20)
+                ctx._talk._socket.close()
+                os.write(writer, b"x")
+                while True:
+                    signal.sigwait({signal.SIGTERM})
+
+    if args["threaded"]:  # by a thread that lives on: the children of one that ended are the main one's
+        import threading
+        threading.Thread(target=lambda: (fork(), threading.Event().wait()), daemon=True).start()
+    else:
+        fork()
     had = 0
     while had < args["forks"]:
         had += len(os.read(reader, 100))
@@ -421,10 +430,10 @@ HOG = """
 """
 
 
-def hog(forks: int, each: int, *, shared: int = 0, files: int = 0, ram_mb: int = 256) -> Job:
+def hog(forks: int, each: int, *, shared: int = 0, files: int = 0, ram_mb: int = 256, threaded: bool = False) -> Job:
     """A call that starts processes, each with so many MB of its own, and then asks for something."""
     walls = Walls(wall_s=60.0, ram_mb=ram_mb, programs=(str(this_python().program),))
-    args = {"forks": forks, "each": each, "shared": shared, "files": files}
+    args = {"forks": forks, "each": each, "shared": shared, "files": files, "threaded": threaded}
     return Job(job(HOG.strip()).code, args, CONTEXT, walls)
 
 
@@ -454,6 +463,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any], int | 
 def test_the_memory_of_all_processes_of_a_call_counts_together(pool: Pool, patient: Broker) -> None:
     ended = pool.run(hog(12, 100), patient)
     assert (ended.message, ended.too_much_memory) == (None, True)
+
+
+def test_processes_that_a_thread_started_count_too(pool: Pool, patient: Broker) -> None:
+    assert pool.run(hog(12, 40, threaded=True), patient).too_much_memory
 
 
 def test_memory_that_processes_share_counts_once(pool: Pool, patient: Broker) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
+from metnos.core import setting_guards as guards
 from metnos.core import settings
 from metnos.core.errors import Refused
 from metnos.core.sections import Settings
@@ -24,13 +25,7 @@ from metnos.models import address
 if TYPE_CHECKING:
     from metnos.app.house import App
 
-# Programs that are run, doors and their names, ways out of the house, and places that are written to.
-_AT_TERMINAL = ("sandbox.bwrap", "web.", "mcp.", "telegram.", "otel.", "backup.folder", "embed.folder", "memory.engine",
-                "life.webhook")  # fmt: skip
-_LIFE = "life."  # what it lives on, and where its money is
-_KEYS = (".key", ".token")
-_URL = ".url"
-_PROVIDER, _ELSEWHERE = ".provider", "anthropic"
+_PROVIDER, _URL, _ELSEWHERE = ".provider", ".url", "anthropic"
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
 
@@ -60,13 +55,13 @@ def sheet(app: "App") -> list[Setting]:
 def change(app: "App", name: str, text: str, by: Principal) -> Any:
     """Set one of them, as far as ``by`` may; returns the value as it was understood."""
     settings.require_key(name)
-    if by.channel is not Channel.TERMINAL and (at_terminal_only(name) or _leads_out(app, name, text)):
+    if by.channel is not Channel.TERMINAL and (guards.at_terminal_only(name) or _leads_out(app, name, text)):
         raise Refused(f"`{name}` is changed to that at the terminal only", fix=f"Type: metnos config set {name} VALUE")
-    if name == settings.LEVEL and text in tuple(Autonomy) and lower(by.level, Autonomy(text)) is not Autonomy(text):
+    if name == guards.LEVEL and text in tuple(Autonomy) and lower(by.level, Autonomy(text)) is not Autonomy(text):
         raise Refused(
             f"{by} has the level {by.level} and cannot allow more", fix=f"Type: metnos config set {name} {text}"
         )
-    if settings.is_fence(name) and name != settings.LEVEL and by.level is not Autonomy.FULL:
+    if guards.is_limit(name) and name != guards.LEVEL and by.level is not Autonomy.FULL:
         raise Refused(
             f"`{name}` protects you, and {by} has the level {by.level}",
             fix=f"Use a device with the level full, or type: metnos config set {name} VALUE",
@@ -83,30 +78,24 @@ def value_of(sheet_: Any, name: str) -> Any:
 
 def needs_person(app: "App", name: str, text: str) -> bool:
     """Whether a script may not set this: it raises the level, moves a fence, opens a door, or leads out of the home."""
-    if name == settings.LEVEL and text in tuple(Autonomy):
+    if name == guards.LEVEL and text in tuple(Autonomy):
         return lower(Autonomy(text), Autonomy(app.settings.policy.autonomy)) is not Autonomy(text)
-    if at_terminal_only(name) or name.startswith(_LIFE) or _leads_out(app, name, text):
-        return True
-    return settings.is_fence(name) and not name.startswith(settings.HARMLESS)
-
-
-def at_terminal_only(name: str) -> bool:
-    return name.startswith(_AT_TERMINAL) or name.endswith(_KEYS)
+    return guards.needs_person(name) or _leads_out(app, name, text)
 
 
 def _leads_out(app: "App", name: str, text: str) -> bool:
     """Whether what is asked and remembered would leave the home, or a key would go where it was not meant for."""
+    if not guards.leads_out(name):
+        return False
     if name.endswith(_PROVIDER):
         return text == _ELSEWHERE
-    if not name.endswith(_URL):
-        return False
     key = value_of(settings.load(app.workspace.settings).settings, f"{name.removesuffix(_URL)}.key")
     return bool(key) or (bool(text) and not address.at_home(text))
 
 
 def shown(name: str, value: Any) -> Any:
     """A value as it may be shown."""
-    if name.endswith(_KEYS) and isinstance(value, str) and value:
+    if guards.is_key(name) and isinstance(value, str) and value:
         return f"{value.partition(':')[0]}:…"
     if isinstance(value, str) and "://" in value and any(each in value for each in "?#@"):
         return address.shown(value)
@@ -124,8 +113,8 @@ def _setting(loaded: settings.Loaded, key: settings.Key) -> Setting:
         choices=choices,
         bounds=bounds,
         description=key.description,
-        secret=key.name.endswith(_KEYS),
-        terminal=at_terminal_only(key.name),
+        secret=guards.is_key(key.name),
+        terminal=guards.at_terminal_only(key.name),
         variable=key.variable,
     )
 

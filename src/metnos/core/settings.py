@@ -23,18 +23,10 @@ from metnos.core.canon import canonical_path
 from metnos.core.errors import SettingsError, UsageError
 from metnos.core.nearest import nearest as like
 from metnos.core.sections import PolicySettings, Settings
+from metnos.core.setting_guards import LEVEL, has_variable
 from metnos.core.workspace import Workspace
 
-LEVEL = "policy.autonomy"
 LEVELS: tuple[str, ...] = get_args(PolicySettings.model_fields["autonomy"].annotation)  # from least to most
-# Quotas, budgets, what can be taken back and looked up later, and which program makes the sandbox.
-FENCES = (
-    "policy.", "executors.", "selection.", "sandbox.", "synt.", "disk.", "night.", "audit.", "store.", "memory.keep",
-    "memory.think", "turn.steps", "turn.prompt_s", "fastpath.wrong_share", "fastpath.check_every", "models.retries",
-    "models.turn_",
-)  # fmt: skip
-HARMLESS = ("disk.", "store.")  # fences that a script may move: how full a disk may get, how long a write waits
-WHO_ANSWERS = "mcp."
 _PREFIX = "METNOS_"
 HOME_VARIABLE = "METNOS_HOME"
 
@@ -112,7 +104,8 @@ def variable(name: str) -> str:
 def load(path: Path) -> Loaded:
     """The settings in force: the file at ``path`` if it is there, and the environment over it.
 
-    A variable gives no power: it can lower the level of autonomy and not raise it, and moves no other fence.
+    A variable gives no power: it can lower the level of autonomy and not raise it, and sets nothing that only a person
+    may set.
     """
     in_file = read_file(path)
     in_environment = _variables()
@@ -202,16 +195,6 @@ def home_folder() -> Path:
         return Path.home()
     except RuntimeError as error:
         raise SettingsError("this account has no home folder", fix="Name a workspace with --workspace.") from error
-
-
-def is_fence(name: str) -> bool:
-    """Whether a setting protects the owner from what happens in their name."""
-    return name.startswith(FENCES)
-
-
-def has_variable(name: str) -> bool:
-    """Whether the environment may set it: the level, but only lower; no other fence that matters; not who answers."""
-    return name == LEVEL or name.startswith(HARMLESS) or not (is_fence(name) or name.startswith(WHO_ANSWERS))
 
 
 def _variable_of(name: str) -> str:

@@ -86,9 +86,13 @@ def measure_memory(pid: int) -> int:
 
 
 def _children(pid: int) -> list[int]:
+    """What each of its threads started: the kernel lists children by the thread that forked them."""
+    found = []
     with contextlib.suppress(OSError):
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_bytes().split()]
-    return []
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # a thread that ended: its children belong to another by now
+                found += [int(word) for word in (thread / "children").read_bytes().split()]
+    return found
 
 
 def _resident(pid: int) -> int:

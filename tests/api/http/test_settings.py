@@ -8,6 +8,7 @@ import pytest
 from api.http.served import Client
 from api.http.typed import typed
 from metnos.cli import config as at_terminal
+from metnos.core.setting_guards import is_key
 from metnos.law import audit_log
 from tables import try_each
 
@@ -24,7 +25,7 @@ def test_every_setting_is_there_with_what_it_may_be(page: Client, monkeypatch: p
     told = typed(page, monkeypatch, at_terminal.config, "show")
     assert [each["name"] for each in found] == [each["key"] for each in told]
     assert {each["name"]: (each["value"], each["source"]) for each in found if not each["secret"]} == {
-        each["key"]: (each["value"], each["origin"]) for each in told if not each["key"].endswith((".key", ".token"))
+        each["key"]: (each["value"], each["origin"]) for each in told if not is_key(each["key"])
     }
     assert all(each["description"] for each in found)
     autonomy = named(page, "policy.autonomy")
