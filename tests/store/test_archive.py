@@ -1,3 +1,4 @@
+import errno
 import gzip
 import io
 import json
@@ -292,9 +293,55 @@ def test_a_file_with_holes_is_refused_before_it_is_written(tmp_path: Path, signe
     info.pax_headers = {"GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.map": "0,1",
                         "GNU.sparse.size": str(1 << 50), "GNU.sparse.numblocks": "1"}  # fmt: skip
     put(tmp_path / "a.tar.gz", [(info, b"1"), *listing(signer)])
-    with pytest.raises(BackupError, match="not a plain file"):
+    with pytest.raises(BackupError, match="damaged"):
         archive.read(tmp_path / "a.tar.gz", into=out)
     assert list(out.iterdir()) == []
+
+
+def old_header_with_holes(blocks: int) -> bytes:
+    """A header as GNU tar writes it, with so many blocks of a map behind it."""
+    raw = bytearray(512)
+    raw[0:1], raw[100:108], raw[124:136], raw[136:148] = b"x", b"0000600\0", b"00000000000\0", b"00000000000\0"
+    raw[156:157], raw[257:265], raw[482:483] = tarfile.GNUTYPE_SPARSE, b"ustar  \0", b"\1"
+    raw[483:495] = b"00000000000\0"
+    raw[148:156] = b"        "
+    raw[148:156] = b"%06o\0 " % sum(raw)
+    block = b"00000000001\0" * 42 + b"\1" + b"\0" * 7
+    return bytes(raw) + block * blocks
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 20_000])
+def test_a_map_of_holes_is_not_read(tmp_path: Path, blocks: int) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(old_header_with_holes(blocks), compresslevel=1))
+    tracemalloc.start()
+    with pytest.raises(BackupError, match="damaged"):
+        archive.read(tmp_path / "a.tar.gz")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 << 20
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_headers_of_headers_are_refused(tmp_path: Path, kind: bytes) -> None:
+    info = tarfile.TarInfo("x")
+    info.type, info.size = kind, 12
+    body = b"12 path=abc\n" if kind == tarfile.XHDTYPE else b"some/name/x\0"
+    one = info.tobuf(tarfile.USTAR_FORMAT) + body.ljust(512, b"\0")
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(one * 4000, compresslevel=1))
+    with pytest.raises(BackupError, match="damaged"):
+        archive.read(tmp_path / "a.tar.gz")
+
+
+def test_a_full_disk_is_told_as_one(tmp_path: Path, signer: Signer, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "a.tar.gz", [(tarfile.TarInfo("x"), b"1"), *listing(signer)])
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(archive.os, "fsync", full)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(BackupError, match="not enough space"):
+        archive.read(tmp_path / "a.tar.gz", into=tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["a\x1b[2Jb", "a\nb", "\u202eb"])

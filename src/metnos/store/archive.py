@@ -11,6 +11,7 @@ holes, and folders in folders without end are refused. Does not guarantee that i
 """
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -38,9 +39,22 @@ _FORMAT = 1
 _CHUNK = 1 << 20
 _MAX_MANIFEST = 64 << 20
 _SIDE_FILES = ("-wal", "-shm", "-journal")
-_MOST_AT_ONCE = 4 << 20  # bytes that are read at one go: a header that wants more is no honest one
+_MOST_AT_ONCE = _CHUNK  # bytes that are read at one go: a header that wants more is no honest one
+_MOST_HEADERS = 3  # before a file: a long name, a long link, and what else is said of it
 _DEEPEST = 64  # folders in folders
 _LONGEST = 64  # characters of what an archive says of when it was made, and by which version
+
+# What reading an archive ends in that is not as it should be.
+_WRONG = (
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    EOFError,
+    ValueError,
+    OverflowError,
+    IndexError,
+    RecursionError,
+)
 
 Progress = Callable[[str, int], None]
 
@@ -161,7 +175,7 @@ def read(archive: Path, into: Path | None = None) -> Manifest:
     found: dict[str, Member] = {}
     listed: bytes | None = None
     try:
-        with _Careful(archive, "rb") as packed, tarfile.open(fileobj=packed, mode="r:") as tar:
+        with _Careful(archive, "rb") as packed, tarfile.open(fileobj=packed, mode="r:", tarinfo=_Header) as tar:
             for info in tar:
                 name = _safe_name(info, archive)
                 source = tar.extractfile(info)
@@ -174,9 +188,12 @@ def read(archive: Path, into: Path | None = None) -> Manifest:
             _drain(packed)
     except FileNotFoundError as error:
         raise BackupError(f"there is no archive {archive}", fix="Check the path.") from error
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, OverflowError) as error:
+    except _WRONG as error:
         raise _damaged(archive, repr(str(error)) if str(error) else "it ends too early") from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            what = f"there is not enough space to unpack {archive}. Nothing was restored"
+            raise BackupError(what, fix="Free some space, then try again.") from error
         raise BackupError(f"{archive} cannot be read: {error.strerror or error}") from error
     manifest = _parse_manifest(listed, archive)
     if {member.path: member for member in manifest.members} != found:
@@ -310,6 +327,27 @@ class _Careful(gzip.GzipFile):
         if size is None or not 0 <= size <= _MOST_AT_ONCE:
             raise tarfile.ReadError("a header is longer than any can be")
         return super().read(size)
+
+
+class _Header(tarfile.TarInfo):
+    """A header that costs no more than it is long: none with holes, whose map is read at once, and no chain of them."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError("a file with holes")
+        before = getattr(tar, "headers_in_a_row", 0)
+        if before > _MOST_HEADERS:
+            raise tarfile.ReadError("headers without a file")
+        tar.headers_in_a_row = before + 1  # type: ignore[attr-defined]  # it goes with the file that is read
+        try:
+            return super()._proc_member(tar)  # type: ignore[misc,no-any-return]  # typeshed leaves it out
+        finally:
+            tar.headers_in_a_row = before  # type: ignore[attr-defined]
+
+    def _no_holes(self, *_: object) -> None:
+        raise tarfile.ReadError("a file with holes")
+
+    _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _no_holes
 
 
 class _Hashed:
