@@ -55,7 +55,29 @@ def test_also_at_the_ends_of_a_text(old: str, new: str) -> None:
 
 def test_equal_texts_differ_in_nothing() -> None:
     assert unified("a\nb", "a\nb", NAMES) == []
-    assert unified("a\nb", "a\r\nb\n", NAMES) == []
+    assert unified("", "", NAMES) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("a\nb\n", "a\r\nb\n", ["-a", "+a␍", " b"]),
+        ("# note ok\n", "# note\x0cok\n", ["-# note ok", "+# note␌ok"]),
+        ("a b\n", "a\u2028b\n", ["-a b", "+a␤b"]),
+        ("a\n", "a", ["-a", "+a (no end of line)"]),
+        ("a", "a\n", ["-a (no end of line)", "+a"]),
+        ("", "\n", ["+"]),
+    ],
+)
+def test_no_difference_is_hidden(old: str, new: str, shown: list[str]) -> None:
+    assert unified(old, new, NAMES)[3:] == shown
+
+
+@given(st.text("a\r\n\x0b\x0c\x1c\x85\u2028 "), st.text("a\r\n\x0b\x0c\x1c\x85\u2028 "))
+def test_only_equal_texts_differ_in_nothing(old: str, new: str) -> None:
+    shown = unified(old, new, NAMES)
+    assert bool(shown) is (old != new)
+    assert not any(sign in line for line in shown for sign in "\r\n\x0b\x0c\x1c\x85\u2028")
 
 
 def test_what_differs_too_much_is_one_block_and_says_how_long_it_is() -> None:

@@ -79,6 +79,12 @@ def test_differences_are_none_only_between_equals(before: dict[str, str], now: d
     assert len(found) == len(dict(before.items() ^ now.items()))
 
 
+def test_a_name_that_is_no_text_counts_too(package: Path) -> None:
+    before = measure(package)
+    (Path(os.fsdecode(os.fsencode(package) + b"/law/\xff.py"))).write_text("x = 1\n")
+    assert compare(before.files, measure(package).files) == ("law/\\udcff.py is new",)
+
+
 def test_the_first_is_named_and_the_others_counted() -> None:
     assert name_first(("a", "b", "c"), 1) == "a and 2 more"
     assert name_first(("a", "b", "c"), 3) == "a, b, c"

@@ -2,7 +2,8 @@
 
 Rules: equal beginnings and ends are set aside; of the rest the shortest way from one to the other is sought among at
 most `MOST_LINES` lines and `MOST_EDITS` changes, which bounds the time; what is longer or differs more is shown as one
-replaced block. Long lines are cut, and so is the whole, and both say so. Does not show what differs inside a cut line.
+replaced block. Lines end where a program ends them, at a line feed; what else could break or hide a line is shown as a
+sign. Long lines are cut, and so is the whole, and both say so. Does not show what differs inside a cut line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,10 @@ from itertools import islice
 MOST_LINES = 8000  # of both texts together, equal beginnings and ends apart
 MOST_EDITS = 200
 LONGEST = 400  # characters of one line
+_UNENDED = "\n"  # behind a last line without an end, if the other text has one: no line holds this sign
+_SIGNS = str.maketrans(
+    {code: chr(0x2400 + code) for code in range(32) if code != 9} | {0x85: "␤", 0x2028: "␤", 0x2029: "␤"}
+)
 
 Change = tuple[int, int, int, int]  # from where to where in the one, and in the other
 
@@ -18,8 +23,9 @@ Change = tuple[int, int, int, int]  # from where to where in the one, and in the
 def unified(
     old: str, new: str, names: tuple[str, str], *, around: int = 3, most: int | None = None, longest: int = LONGEST
 ) -> list[str]:
-    """A unified difference, at most ``most`` lines of it; empty if the texts have the same lines."""
-    before, after = old.splitlines(), new.splitlines()
+    """A unified difference, at most ``most`` lines of it; empty if the texts are equal."""
+    mark = bool(old and new) and old.endswith("\n") != new.endswith("\n")
+    before, after = (_lines(text, _UNENDED if mark else "") for text in (old, new))
     found = changes(before, after)
     if not found:
         return []
@@ -27,6 +33,11 @@ def unified(
     shown = [_cut(line, longest) for line in (lines if most is None else islice(lines, most))]
     left = sum(1 for _ in lines)
     return shown if not left else [*shown[:-1], f"… and {left + 1:,} more lines"]
+
+
+def _lines(text: str, mark: str) -> list[str]:
+    *ended, last = text.split("\n")
+    return [*ended, last + mark] if last else ended
 
 
 def changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
@@ -130,4 +141,6 @@ def _range(start: int, end: int) -> str:
 
 
 def _cut(line: str, longest: int) -> str:
-    return line if len(line) <= longest else f"{line[:longest]}… and {len(line) - longest:,} more characters"
+    text = line.removesuffix(_UNENDED).translate(_SIGNS)
+    text = text if len(text) <= longest else f"{text[:longest]}… and {len(text) - longest:,} more characters"
+    return f"{text} (no end of line)" if line.endswith(_UNENDED) else text

@@ -86,7 +86,7 @@ def _walk(folder: str, above: str) -> Iterator[tuple[str, str]]:
     try:
         entries = list(os.scandir(folder))
     except OSError:
-        yield above or ".", folder  # which cannot be read as a file either
+        yield _printable(above) or ".", folder  # which cannot be read as a file either
         return
     for entry in entries:
         name = entry.name
@@ -95,4 +95,9 @@ def _walk(folder: str, above: str) -> Iterator[tuple[str, str]]:
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, f"{above}{name}/")
         else:
-            yield above + name, entry.path
+            yield _printable(above + name), entry.path
+
+
+def _printable(name: str) -> str:
+    """A name as the record of it can hold it: bytes of a file name that are no text are written as numbers."""
+    return name.encode("utf-8", "backslashreplace").decode()
