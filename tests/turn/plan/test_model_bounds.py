@@ -129,6 +129,13 @@ def test_what_the_owner_said_before_counts_and_what_was_answered_does_not() -> N
     assert not bounds.hosts
 
 
+def test_a_host_counts_without_its_scheme_too() -> None:
+    bounds = draw("summarise example.org", scene(), known=tools(), sources={}, strict=True)
+    assert bounds.hosts == {"example.org:443"}
+    assert judged("summarise example.org", ("get_pages", {"urls": ["https://example.org/a"]})) == [TAINTED]
+    assert judged("summarise example.org", ("get_pages", {"urls": ["https://evil.example/"]})) == [DROPPED]
+
+
 def test_an_executor_that_says_nothing_of_itself_is_not_taken_to_be_quiet() -> None:
     from dataclasses import replace
 

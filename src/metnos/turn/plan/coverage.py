@@ -103,15 +103,15 @@ def draw(
     broad = {each for each in {*places, here} if is_below(base, {each})}
     roots = broad & places if _names_a_source(text, cwd, home) else broad | {here, base}
     kinds = [str(slot.value) for slot in slots if slot.kind in (Kind.FILES, Kind.GLOB)]
-    urls = [*URL.findall(words), *(str(slot.value) for slot in slots if slot.kind is Kind.URL)]
-    urls += [each for one in before for each in _addresses_of(one, known)]
+    urls = addresses_in(words, slots)
+    urls |= {trimmed(each) for one in before for each in _addresses_of(one, known)}
     return Coverage(
         request=text,
         text=words,
         places=frozenset({*places, here} - broad),
         roots=frozenset(roots),
         said=frozenset(lexical.stem(word) for each in (words, *kinds) for word in _WORD.findall(each)),
-        hosts=frozenset(host for each in urls if (host := host_of(trimmed(each)))),
+        hosts=frozenset(host for each in urls if (host := host_of(each))),
         cwd=cwd,
         home=home,
     )
@@ -231,6 +231,12 @@ def declared(done: Done, known: Mapping[str, Tool]) -> Iterator[str]:
 def is_whole_reference(value: str) -> bool:
     """Whether a value is one reference to a field, and nothing beside."""
     return _REFERENCE.fullmatch(value.strip()) is not None
+
+
+def addresses_in(words: str, slots: Sequence[Slot]) -> set[str]:
+    """Every address that a request names, also one without its scheme."""
+    found = [*URL.findall(words), *(str(slot.value) for slot in slots if slot.kind is Kind.URL)]
+    return {trimmed(each) for each in found}
 
 
 def trimmed(text: str) -> str:

@@ -34,8 +34,8 @@ from metnos.executors import refs
 from metnos.fastpath.slots import extract
 from metnos.turn.plan.coverage import (
     ANY_DAY,
-    URL,
     absolute,
+    addresses_in,
     declared,
     gives_path,
     host_of,
@@ -93,7 +93,7 @@ def draw(
     places = places_of(slots)
     places += [path for step in own for path in named_by(step, known)]
     places += [path for each in done for path in declared(each, known)]
-    addresses = {trimmed(found) for found in URL.findall(said)}
+    addresses = addresses_in(said, slots)
     hosts = {host for each in addresses if (host := host_of(each))}
     paths = {absolute(path, scene.cwd, scene.home) for path in places if path}
     return Bounds(
