@@ -32,7 +32,7 @@ cover: ## every test once more, with the coverage of lines and branches; fails b
 	@sh tools/setup.sh dev
 	@$(BIN)/python tools/suite.py cover $(ARGS)
 
-soak: ## kills, escapes and fuzzing many times over, and real models; about an hour
+soak: ## kills, escapes and fuzzing many times over, and real models; an hour to an hour and a half
 	@sh tools/setup.sh dev
 	@$(BIN)/python tools/suite.py soak $(ARGS)
 

@@ -3,7 +3,7 @@
     python tools/suite.py test     linters, types, layers, sizes and every test
     python tools/suite.py check    the same without the slow tests, and with few examples of each property
     python tools/suite.py cover    every test, with the coverage of lines and branches
-    python tools/suite.py soak     what is worth repeating, many times; real models; takes about an hour
+    python tools/suite.py soak     what is worth repeating, many times; real models; takes an hour to an hour and a half
 
 Rules: linters and tests run side by side; where a linter fails, the tests are ended. The record says which commit was
 tested, and whether the tree held anything that is not in that commit, when it began and when it ended.

@@ -246,7 +246,7 @@ class TestSwitching:
         refused = say(*line)
         assert (refused.code, "smoke" in refused.err, "--lift" in refused.err) == (1, True, True)
         assert say("executor", "panic", "--lift").out == "Things may happen again.\n"
-        assert say("executor", "panic", "--lift").out == "Nothing was halted.\n"
+        assert say("executor", "panic", "--lift").out == "Nothing is halted.\n"
         assert say(*line).code == 0
         assert "is disabled: smoke" in say("executor", "run", "count_lines", "--path", "box/a.txt").err
 

@@ -63,7 +63,7 @@ _UNTRUSTED = (
     "The old version is kept, and one command puts it back as it is.",
 )
 
-_TAINTED = "You did not name what it touches, or content that somebody else may have written had a part in it."
+_TAINTED = "You did not name this place, or the plan was made after reading someone else's text."
 
 
 @dataclass(frozen=True, slots=True)

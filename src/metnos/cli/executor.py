@@ -191,9 +191,11 @@ def panic(choice: Choice, reason: str, lift: bool) -> None:
     if lift:
         app = open_app(choice)
         halt = app.halts.halted()
-        by = person.confirm("lift a halt", f"{halt.why if halt else 'Nothing is halted'}. Let things happen again?")
-        lifted = app.halts.lift(by)
-        click.echo("Things may happen again." if lifted else "Nothing was halted.")
+        if halt is None:
+            click.echo("Nothing is halted.")
+            return
+        app.halts.lift(person.confirm("lift a halt", f"{halt.why}. Let things happen again?"))
+        click.echo("Things may happen again.")
         return
     stopped = panicking.panic(choice.workspace(), reason)
     off = ", ".join(stopped.disabled) or "none"

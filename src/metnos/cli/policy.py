@@ -51,7 +51,7 @@ def clock(choice: Choice, set_right: bool, as_json: bool) -> None:
     told, ahead = steady.now(), max(0, round(steady.ahead().total_seconds()))
     if set_right:
         click.echo(f"The machine's clock says {told - timedelta(seconds=ahead):%Y-%m-%d %H:%M} UTC.")
-        click.echo("What had ended by the other clock and not by this one holds again.")
+        click.echo("Grants and devices that ended too early will be valid again.")
         person.confirm("set this clock right", "Is that the right time?", "right")
         steady.set_right()
         told, ahead = steady.now(), 0

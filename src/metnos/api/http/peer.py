@@ -89,7 +89,7 @@ class Peers:
             return
         self._told.add(uid)
         who = "somebody on this machine who was gone at once" if uid is None else account_name(uid)
-        self._log(f"{who} tried to reach the page and was refused; who may is said by web.accounts")
+        self._log(f"{who} tried to reach the page and was refused. To let this account in: metnos config set web.accounts NAME")
 
 
 def account_name(uid: int) -> str:
