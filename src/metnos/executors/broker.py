@@ -18,7 +18,8 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,14 @@ Answer = dict[str, Any]
 
 class Breached(Exception):
     """The executor asked for what its manifest does not declare."""
+
+
+@dataclass(slots=True)
+class Trip:
+    """One request of an executor, with all that servers lead it to."""
+
+    hops: int = 0
+    was_outside: bool = False  # whether a machine outside the home was spoken to
 
 
 class Broker:
@@ -298,14 +307,15 @@ class Broker:
         if not isinstance(headers, dict) or not all(isinstance(text, str) for text in (*headers, *headers.values())):
             raise ExecutorFailed("headers must be text", kind="invalid")
         most = message.get("max_bytes")
+        trip = Trip()
         fetched = self._reach.web.fetch(
             _word(message, "method").upper(),
             _word(message, "url"),
             headers,
             _content(message),
             max_bytes=most if type(most) is int and most > 0 else 1,
-            allow=self._allow,
-            screen=self._screen,
+            allow=partial(self._allow, trip),
+            screen=partial(self._screen, trip),
             timeout_s=max(0.1, self._deadline - time.monotonic()),
         )
         return {
@@ -316,16 +326,16 @@ class Broker:
             "truncated": fetched.truncated,
         }
 
-    def _screen(self, host: str, method: str) -> None:
+    def _screen(self, trip: Trip, host: str, method: str) -> None:
         """Decide by the name alone, before it is looked up: the question for a name can itself carry a secret out."""
-        self._declared(host, method)
+        self._declared(trip, host, method)
         refuse_never(host)
         for need in request_needs(self._manifest, host, (method,), carries=self._carries):
-            self._permitted(need)
+            self._permitted(need, trip)
+        trip.hops += 1
 
-    def _allow(self, host: str, method: str, addresses: list[str]) -> Need:
+    def _allow(self, trip: Trip, host: str, method: str, addresses: list[str]) -> Need:
         """Whether this host may be spoken to where it really is: declared, and permitted or beyond question."""
-        self._declared(host, method)
         need = http_need(host, method, addresses)
         need = replace(need, carries=self._carries and need.outside)
         if not need.outside and not sounds_like_home(host):
@@ -333,17 +343,26 @@ class Broker:
             raise ExecutorFailed(
                 f"{host} leads into the home network, which its name does not say", kind="not_permitted"
             )
-        self._permitted(need)
+        self._permitted(need, trip)
+        trip.was_outside = trip.was_outside or need.outside
         self._carries = self._carries or not need.outside  # what it fetches there, it has read
         return need
 
-    def _declared(self, host: str, method: str) -> None:
+    def _declared(self, trip: Trip, host: str, method: str) -> None:
         http = self._manifest.capabilities.net.http
-        if http is None or not scope.host_matches(http.hosts, host) or method not in http.methods:
-            raise Breached(f"it tried to {method} {host}, which it does not declare")
+        if http is not None and scope.host_matches(http.hosts, host) and method in http.methods:
+            return
+        if trip.hops:  # a server sent it there: that is no act of the executor's
+            raise ExecutorFailed(f"the server leads to {host}, which is not declared", kind="not_permitted")
+        raise Breached(f"it tried to {method} {host}, which it does not declare")
 
-    def _permitted(self, need: Need) -> None:
-        if need not in self._prepared.needs and not self._reach.decide(need):
+    def _permitted(self, need: Need, trip: Trip) -> None:
+        """Raise unless the owner said yes to this, or nobody has to be asked.
+
+        A server outside can lead a request on: then a machine at home is spoken to only if the call named it.
+        """
+        led_home = trip.was_outside and not need.outside
+        if need not in self._prepared.needs and (led_home or not self._reach.decide(need)):
             raise ExecutorFailed(
                 f"{need.target} was not asked for when this call was permitted; ask for that address itself",
                 kind="not_permitted",
