@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
+from metnos.executors.arguments import INNER_KEY
 from metnos.executors.catalog import Catalog
 from metnos.executors.manifest import Kind
 from metnos.executors.selection import Selection
@@ -98,6 +99,7 @@ class Toolbox:
 def as_tool(executor: Executor) -> Tool:
     """An executor as a planner sees it."""
     manifest = executor.manifest
+    shown = {name: inner for name, inner in manifest.args["properties"].items() if not inner.get(INNER_KEY)}
     return Tool(
         name=executor.name,
         version=executor.version,
@@ -106,7 +108,7 @@ def as_tool(executor: Executor) -> Tool:
         mutates=manifest.kind is Kind.MUTATOR,
         quiet=manifest.is_quiet,
         covers=manifest.covers,
-        args=manifest.args,
+        args={**manifest.args, "properties": shown},
         result_key=manifest.result_key,
         output=manifest.output,
         affinity=manifest.affinity,
