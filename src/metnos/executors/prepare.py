@@ -32,6 +32,7 @@ from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
 from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
 from metnos.law.need import (
+    AGENT,
     FORBIDDEN,
     HIDDEN,
     LOOKUP,
@@ -321,6 +322,8 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
         return Need(capability, str(path), FORBIDDEN)
     known = aliases.look()
     names = known.all_names(ways)
+    if writing and place.workspace.owns(path):
+        return Need(capability, str(path), AGENT)
     # The workspace itself may well have a hidden name, and a home may; what is hidden in it is hidden.
     own_names = known.all_names([place.workspace.root, *([place.home] if is_hidden(str(place.home)) else [])])
     within = [_inside(way, own_names) for way in names]

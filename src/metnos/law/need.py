@@ -32,6 +32,7 @@ HIDDEN = "hidden"  # reached through a hidden name
 STARTED = "started"  # what a program that runs outside the sandbox is started from
 NAMED = "named"  # hidden, and the owner's own words name this very path
 RUNS = "runs"  # reached through a name that something runs or obeys by itself
+AGENT = "agent"  # within the workspace, where executors change the notes alone
 FORBIDDEN = "forbidden"  # reached through a name that nothing may touch
 LOOKUP = "LOOKUP"  # the verb of asking name servers for a name, where that alone can tell them something
 
