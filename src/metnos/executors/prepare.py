@@ -12,7 +12,8 @@ asks nobody and changes nothing.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,8 @@ from metnos.sandbox.profile import Walls
 
 Ways = tuple[Path, ...]  # every name that leads to a path; the last is the canonical one
 
-_MOST_MASKS = 10_000
+_MOST_MASKS = 20_000  # each costs a quarter of a millisecond
+_LEAST_COARSE = 2  # of a folder that is covered as a whole
 _MOST_OPENED = 2_000  # entries of a folder that are shown one by one; of a larger one, none are
 _MOST_CARRIED = 20
 _MOST_LOOKED_AT = 500_000
@@ -119,6 +121,9 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     )
     writes = named["write"] if "write" in modes else list(_scope_ways(can.fs.write, place))
     needs = [_path_need(ways, "read", place) for ways in reads]
+    if filled.get("hidden") is True:  # what is hidden in these folders, and named by the owner
+        inside = [path for path in sorted(place.named) if any(ways[-1] in path.parents for ways in reads)]
+        needs += [_path_need((path,), "read", place) for path in inside if _exists(path)]
     # Only what can change nothing but the notes is trusted with them unasked.
     own = all(each.root.is_relative_to(place.workspace.notes) for each in writable)
     needs += [_path_need(ways, "write", place, own=own) for ways in writes]
@@ -164,6 +169,8 @@ def build_walls(
     for landing in sorted(landings):
         outermost = [part for path in outermost for part in _opened(path, landing, bare)]
     masks = list(_masks(outermost, exposure, prepared.hidden))
+    if len(masks) > _MOST_MASKS:
+        masks = _coarsen(masks, outermost, {*visible, *prepared.hidden})
     programs = manifest.capabilities.shell.exec
     return Walls(
         binds=tuple(map(str, outermost)),
@@ -369,21 +376,36 @@ def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name
 
 def _masks(folders: list[Path], exposure: Exposure, asked: frozenset[Path]) -> Iterator[Path]:
     """What stays out of sight: whatever is forbidden, and what is hidden unless it was asked for."""
-    count, private = 0, PrivateView(asked)
+    private = PrivateView(asked)
     for folder in folders:
         try:
-            for path in exposure.cover([folder], private.below):
-                count += 1
-                if count > _MOST_MASKS:
-                    raise TooMany
-                yield path
+            yield from exposure.cover([folder], private.below)
         except TooMany as error:
-            raise ExecutorFailed(
-                f"there is too much below {folder} to keep what is private out of sight",
-                kind="too_large",
-                fix="Name a smaller folder.",
-            ) from error
+            raise _too_much(folder) from error
     private.run()
+
+
+def _coarsen(masks: Sequence[Path], roots: Sequence[Path], needed: Collection[Path]) -> list[Path]:
+    """Few enough covers for all of these: where there are very many, a whole folder is left out instead.
+
+    Of the folders that a call does not need it is the smallest that suffices, else the one with the most.
+    """
+    kept = {above for path in needed for above in (path, *path.parents)}
+    left = set(masks)
+    while (excess := len(left) - _MOST_MASKS) > 0:
+        counts = Counter(above for path in left for above in path.parents if above not in kept)
+        enough = [(count, str(folder)) for folder, count in counts.items() if count > excess]
+        # None is worth it: all that is private lies side by side in what was named.
+        if not enough and (not counts or max(counts.values()) < _LEAST_COARSE):
+            raise _too_much(roots[0])
+        chosen = Path(min(enough)[1]) if enough else max(counts, key=lambda folder: (counts[folder], str(folder)))
+        left = {path for path in left if chosen not in path.parents} | {chosen}
+    return sorted(left)
+
+
+def _too_much(folder: Path) -> ExecutorFailed:
+    what = f"there is too much below {folder} to keep what is private out of sight"
+    return ExecutorFailed(what, kind="too_large", fix="Name a smaller folder.")
 
 
 def _exists(path: Path) -> bool:

@@ -23,6 +23,7 @@ _IT = {
     "first": "… dall'inizio, {} di {}",
     "beginning": "Il modello ha visto solo l'inizio di quello che ha dato {}. Per una cifra su tutte le righe "
     "chiedila, per esempio: somma la colonna … di …",
+    "left_out": "Lasciati fuori {} posti nascosti; nominane uno per guardarci dentro.",
     "failed": "Non riuscito",
     "not_done": "Non fatto",
     "waits": "Aspetta il tuo sì",
@@ -51,6 +52,7 @@ _EN = {
     "first": "… the first {} of {}",
     "beginning": "The model saw only the beginning of what {} gave. For a figure over all rows ask for it, such as: "
     "sum the column … of …",
+    "left_out": "Left out {} hidden places; name one to look in it.",
     "failed": "Failed",
     "not_done": "Not done",
     "waits": "It waits for your yes",
@@ -152,10 +154,11 @@ def _noun(executor: str) -> dict[str, Any] | None:
 
 
 def _failures(reply: Any, language: str, most: int, home: str) -> list[str]:
-    failures = reply.get("failures", [])
+    left_out, failures = reply.get("left_out", 0), reply.get("failures", [])
+    lines = [words(language)["left_out"].format(left_out)] if left_out else []
     if not failures:
-        return []
-    lines = [f"{words(language)['failed']}: {len(failures)}"]
+        return lines
+    lines += [f"{words(language)['failed']}: {len(failures)}"]
     lines += [f"  {_item(each['item'], home)}: {each['message']}" for each in failures[:most]]
     return [*lines, f"  … +{len(failures) - most}"] if len(failures) > most else lines
 
