@@ -1,4 +1,4 @@
-"""A small file that is overwritten where it lies: made, it is on the disk; the lock is of the file that has the name."""
+"""A small file that is overwritten where it lies: it is on the disk when made, and its lock is that of its name."""
 
 import os
 import threading

@@ -53,7 +53,7 @@ from metnos.law.policy import Ask, Policy, Preview, approval_digest
 from metnos.law.principal import Channel, Principal
 from metnos.sandbox import process
 from metnos.sandbox.pool import Pool
-from metnos.sandbox.stop import stop
+from metnos.sandbox.stop import attempt, stop
 
 __all__ = ["RAN", "REFUSED", "Call", "Parts", "Runner", "watch"]
 
@@ -145,13 +145,20 @@ class Runner:
         return self._parts.policy.reask(item.id, ask, lambda: self._preview(call, executor, prepared), by)
 
     def panic(self, reason: str) -> tuple[int, list[str]]:
-        """Stop every sandbox of every process at once and switch off what is not built in; how many, and which."""
-        halts = self._parts.halts
+        """Stop every sandbox of every process at once and switch off what is not built in; how many, and which.
+
+        Every step is tried, whatever failed before it; then it is an error.
+        """
+        halts, disabled = self._parts.halts, list[str]()
         note = halts.note(reason)
-        stopped = stop(halts.file, halts.running, note)
-        self._parts.pool.close()
-        halts.record(note)
-        return stopped, self._parts.catalog.panic(reason)
+        stopped, problems = stop(halts.file, halts.running, note)
+        problems += attempt("sandboxes were not closed", self._parts.pool.close)
+        problems += attempt("the halt was not recorded", lambda: halts.record(note))
+        problems += attempt("executors were not disabled", lambda: disabled.extend(self._parts.catalog.panic(reason)))
+        if problems:
+            what = f"sandboxes stopped: {stopped}; executors disabled: {len(disabled)}; but {'; '.join(problems)}"
+            raise SandboxError(what, fix="See whether everything is halted: metnos doctor")
+        return stopped, disabled
 
     # -- before
 

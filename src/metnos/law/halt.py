@@ -133,7 +133,7 @@ class Halts:
         if not by.may_answer:
             raise Refused(f"{by} may not lift a halt: a person has to", fix="Lift it at a terminal where you can type.")
         self.file.refuse_unchangeable()
-        lifted = False
+        lifted: HaltNote | None = None
         try:
             with self._db.write() as tx:  # whoever records a halt waits for this
                 note = self.file.read()
@@ -147,12 +147,12 @@ class Halts:
                 names = {"channel": by.channel, "sender": by.sender}
                 self._audit.append(Entry(LIFTED, names, counts={"halts": count}))
                 self._lift_all(tx)
-                lifted = self.file.lift(note)
+                lifted = note if self.file.lift(note) else None
         except MetnosError:
-            if lifted:
-                self.file.halt(note)  # the store could not be told
+            if lifted is not None:
+                self.file.halt(lifted)  # the store could not be told
             raise
-        if not lifted:
+        if lifted is None:
             raise Refused("everything was halted again meanwhile", fix="See why: metnos doctor. Then lift it again.")
         return True
 
