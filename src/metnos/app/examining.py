@@ -16,7 +16,7 @@ from metnos.core.records import Check
 from metnos.core.sections import Settings
 from metnos.core.settings import load
 from metnos.core.workspace import Workspace
-from metnos.law import audit_log, founding
+from metnos.law import audit_log, founding, staging
 from metnos.law.constitution import Standing
 from metnos.law.steady_clock import CORRECTION, SteadyClock
 from metnos.models import reach
@@ -59,6 +59,7 @@ def _check_python() -> Check:
 
 
 def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
+    yield from staging.check_leftovers(workspace.root)
     if not workspace.exists():
         yield Check.yellow("workspace", f"there is none at {workspace.root} yet", "metnos init")
         return

@@ -67,6 +67,12 @@ class HaltFile:
             return HaltNote(halted=True, reason=f"{path} cannot be read: {error.strerror}", announced=True)
         return parse(raw) or HaltNote(halted=True, reason=f"{path} is damaged", announced=True)
 
+    def wait_and_read(self) -> HaltNote:
+        """The same, after whoever is about to change it has done so."""
+        with contextlib.suppress(OSError), self._file.held(_PATIENCE_S):
+            pass
+        return self.read()
+
     def announce(self) -> None:
         """Note that the audit knows of it, whatever else it says by now."""
         self._change(lambda note: replace(note, announced=True))
