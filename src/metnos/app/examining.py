@@ -91,7 +91,7 @@ def _check_constitution(app: App) -> Check:
 
 
 def _check_audit(app: App) -> Check:
-    doubts = app.audit.doubts()
+    doubts = app.seat.doubts()
     if doubts:
         return Check.red("audit", f"nothing may act: {doubts[0]}", "metnos audit verify; then: metnos audit accept")
     report = verify_audit(app.workspace)

@@ -18,9 +18,10 @@ from metnos.core.workspace import Workspace
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.halt_file import MAY_ACT, HaltFile, HaltNote
+from metnos.law.law_store import OLDER, LawStore
 from metnos.law.principal import Principal
 from metnos.law.running import RunningList
-from metnos.store.db import Database, Transaction
+from metnos.store.db import Transaction
 from metnos.store.migrations import Migration
 
 HALTED = "everything halted"
@@ -78,7 +79,7 @@ class Halt:
 class Halts:
     """The kill switch of one workspace, and what it has to reach."""
 
-    def __init__(self, workspace: Workspace, db: Database, audit: Audit, clock: Clock) -> None:
+    def __init__(self, workspace: Workspace, db: LawStore, audit: Audit, clock: Clock) -> None:
         self.file = HaltFile(workspace.halt_file)
         self.running = RunningList(workspace.running_list)
         self._db = db
@@ -101,6 +102,7 @@ class Halts:
             self.file.announce()
         if self.file.read().halted or self._standing() is not None:
             self._agree()
+        self._db.settle(lost=lost)
         self.running.create()
 
     def note(self, reason: str, *, for_good: bool = False) -> HaltNote:
@@ -173,9 +175,12 @@ class Halts:
         return Halt(why, _NO_WAY_BACK if self._is_final(note) else _WAY_BACK)
 
     def _doubted(self) -> Halt | None:
-        """The halt that a doubt about the audit is: whoever cut the record may have cut a halt out of it."""
+        """The halt that a doubt about audit and store is: whoever cut the record may have cut a halt out of it."""
         try:
             doubt = self._audit.doubt()
+            if doubt is None and self._db.is_older():
+                doubt = OLDER
+                self._audit.raise_doubt(doubt)
         except (MetnosError, OSError) as error:
             why = error.what if isinstance(error, MetnosError) else str(error.strerror)
             return Halt(f"nothing may act, because the audit cannot be read: {why}", "metnos doctor")

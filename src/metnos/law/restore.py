@@ -122,7 +122,7 @@ def restore(
     # The restored settings or Laws may be what is broken; these acts need neither, and the next start will say so.
     founding.complete(workspace)
     seat = founding.take_seat(workspace, Settings.model_construct(), clock)
-    seat.audit.accept(by)  # the log is an older one on purpose
+    seat.accept(by)  # log and store are older ones on purpose
     founding.install_key(seat)
     counts = {**arrived.void, "settings": len(arrived.settings), "own": int(arrived.own)}
     names = {"public_key": arrived.key, "channel": by.channel, "sender": by.sender}

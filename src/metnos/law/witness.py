@@ -38,11 +38,18 @@ class Witness:
     @classmethod
     def of(cls, root: Path, public_key: str) -> "Witness":
         """The witness of the workspace at ``root``. A copy or a moved workspace has one of its own."""
-        name = sha256_hex(f"{public_key}\n{root}".encode("utf-8", "surrogateescape"))[:32]
-        try:
-            return cls(state_home() / "metnos" / ".law" / name, public_key)  # `.law`: no executor reaches it
-        except SettingsError:
-            return cls(None, public_key)
+        return cls(place_outside(root, public_key), public_key)
+
+    @property
+    def store_count(self) -> Path | None:
+        """Where the count of the store of the Laws is kept (see `law_store`)."""
+        return None if self.path is None else self.path.with_name(f"{self.path.name}.store")
+
+    def forget(self) -> None:
+        """Forget a place that was only passed through."""
+        for path in (self.path, self.store_count):
+            if path is not None:
+                path.unlink(missing_ok=True)
 
     def read(self) -> Head | None:
         """What it says; nothing if there is none, and `DAMAGED_RECORD` if it cannot be read."""
@@ -81,6 +88,15 @@ class Witness:
     def is_signed(self, record: Head) -> bool:
         """Whether the agent itself wrote this record."""
         return sign.verify(self._public_key, HEAD_PURPOSE, record.message(), record.signature)
+
+
+def place_outside(root: Path, public_key: str) -> Path | None:
+    """Where an account keeps what it knows of a workspace; nothing if it has no such place."""
+    name = sha256_hex(f"{public_key}\n{root}".encode("utf-8", "surrogateescape"))[:32]
+    try:
+        return state_home() / "metnos" / ".law" / name  # `.law`: no executor reaches it
+    except SettingsError:
+        return None
 
 
 def judge(record: Head, head: Head | None, hash_of: Callable[[int], str | None]) -> str | None:
