@@ -93,7 +93,9 @@ def _check_constitution(app: App) -> Check:
 def _check_audit(app: App) -> Check:
     doubts = app.seat.doubts()
     if doubts:
-        return Check.red("audit", f"nothing may act: {doubts[0]}", "metnos audit verify; then: metnos audit accept")
+        return Check.red(
+            "audit", f"everything is stopped: {doubts[0]}", "metnos audit verify; then: metnos audit accept"
+        )
     report = verify_audit(app.workspace)
     if report.faults:
         fault = report.faults[0]

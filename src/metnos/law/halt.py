@@ -61,6 +61,7 @@ _DOUBTED = (
     "Look at it: metnos audit verify. To take it as it is, as after putting an older copy of the workspace back:"
     " metnos audit accept"
 )
+_INCOMPLETE = "the audit log may be incomplete. "
 _FOR_GOOD = "SELECT reason FROM halts WHERE for_good = 1 LIMIT 1"
 _FOR_GOOD_WHOLE = "SELECT id, ts, reason, for_good FROM halts WHERE for_good = 1 LIMIT 1"
 _UNKNOWN = "the reason was lost with the store; the audit knows of the halt"
@@ -183,8 +184,10 @@ class Halts:
                 self._audit.raise_doubt(doubt)
         except (MetnosError, OSError) as error:
             why = error.what if isinstance(error, MetnosError) else str(error.strerror)
-            return Halt(f"nothing may act, because the audit cannot be read: {why}", "metnos doctor")
-        return None if doubt is None else Halt(f"nothing may act, because the audit is in doubt: {doubt}", _DOUBTED)
+            return Halt(f"everything is stopped: the audit log cannot be read: {why}", "See: metnos doctor")
+        if doubt is None:
+            return None
+        return Halt(f"everything is stopped: {'' if doubt == OLDER else _INCOMPLETE}{doubt}", _DOUBTED)
 
     def why(self) -> str | None:
         """The same, for whoever only shows it."""

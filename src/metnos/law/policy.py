@@ -361,7 +361,8 @@ def _origin(ask: Ask, so_far: Decision) -> Decision:
     """What content from outside may have suggested is for the owner to decide."""
     if not ask.tainted or so_far.verdict is not Verdict.ALLOW:
         return so_far
-    return Decision(Verdict.ASK, "origin", "it touches what you did not name, or was planned after content was read")
+    why = "you did not name this in your request, or Metnos planned it after reading a file or page"
+    return Decision(Verdict.ASK, "origin", why)
 
 
 def _pass(so_far: Decision, rule: str, reason: str) -> Decision:

@@ -104,8 +104,8 @@ def restore(
             by = agree(arrived)
             if by is None or not by.may_answer:
                 raise Refused(
-                    "no person agreed to what this backup brings; nothing was restored",
-                    fix="To look at it and agree, type at a terminal: metnos restore ARCHIVE",
+                    "restoring needs your confirmation at a terminal; nothing was restored",
+                    fix="Type at a terminal: metnos restore ARCHIVE",
                 )
             arrival.close_all(staged)
             digest = sha256_file(source)
