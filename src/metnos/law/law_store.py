@@ -7,8 +7,8 @@ workspace as well, beside the witness of the audit.
 Rules: outside, the count is written after the commit, so it is never ahead of a store that only lost power or whose
 process was killed; it may be behind, and the next start catches up. A store that counts less than that is a doubt, and
 counts no further until the owner accepts it. One that was lost, and remembers nothing that could come back, takes over
-the count. Does not see that the last transaction was taken back if it was killed right behind its commit, nor anything
-where an account has no place for the count or can write to it.
+the count. Does not notice that the last transaction was taken back if its process was killed between the commit and the
+count, nor anything where an account has no place for the count, or where somebody writes to that place.
 """
 
 import contextlib

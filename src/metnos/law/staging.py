@@ -74,7 +74,10 @@ def _is_locked(folder: Path) -> bool:
 def _is_unpacked(folder: Path) -> bool:
     """Whether this is still the folder that was made under this name."""
     number = re.fullmatch(r"(\d+)-\w{8}", folder.name.rpartition(".restoring-")[2])
-    return number is not None and int(number[1]) == folder.stat().st_ino
+    try:
+        return number is not None and int(number[1]) == folder.stat().st_ino
+    except OSError:
+        return False  # it is gone, or not ours
 
 
 def _prefix(root: Path) -> str:
