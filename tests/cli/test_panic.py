@@ -95,6 +95,21 @@ def test_what_fails_keeps_no_other_step_from_being_tried(
     assert App.open(workspace).halts.halted() is not None
 
 
+def test_a_halt_by_a_removed_file_holds_and_is_no_failure(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise WorkspaceError("the disk is broken")
+
+    monkeypatch.setattr(HaltFile, "_try_to_halt", lambda *_: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+    monkeypatch.setattr(HaltFile, "create", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(Halts, "record", broken)
+    assert panic(workspace, "smoke").problems
+    monkeypatch.undo()
+    assert not workspace.halt_file.exists()
+    assert App.open(workspace).halts.halted() is not None
+
+
 def test_where_there_is_no_workspace_it_says_so_and_makes_nothing(tmp_path: Path, say: Say) -> None:
     said = say("--workspace", str(tmp_path / "none"), "executor", "panic")
     assert (said.code, "no workspace" in said.err) == (1, True)

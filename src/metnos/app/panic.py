@@ -34,6 +34,7 @@ def panic(workspace: Workspace, reason: str, clock: Clock | None = None) -> Stop
         raise WorkspaceError(f"there is no workspace at {workspace.root}", fix="Name it: metnos --workspace FOLDER")
     note = make_note(clock, UlidMaker(clock), reason)
     file = HaltFile(workspace.halt_file)
+    was_there = file.exists()
     ended, problems = stop(file, RunningList(workspace.running_list), note)
     opened: list[App] = []
     problems += attempt("the workspace cannot be opened", lambda: opened.append(App.open(workspace, clock)))
@@ -47,7 +48,8 @@ def panic(workspace: Workspace, reason: str, clock: Clock | None = None) -> Stop
         else:
             unrecorded = attempt(_UNRECORDED, lambda: _record_alone(workspace, note, clock))
             problems += unrecorded
-    if unrecorded and not (file.exists() and file.read().halted):
+    # One that could not be overwritten was removed, and halts by that; one that never was says nothing.
+    if unrecorded and not ((was_there or file.exists()) and file.read().halted):
         raise WorkspaceError(
             f"what ran was ended, but the halt could not be stored: {'; '.join(problems)}",
             fix="End every process of Metnos; free some space; then try again.",
