@@ -1,6 +1,7 @@
 """The list of MCP servers."""
 
 import json
+import os
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from metnos.core.errors import ExecutorError, UsageError
-from metnos.executors.mcp.servers import Server, Servers, checked
+from metnos.executors.mcp.servers import Server, Servers, checked, started_from
 from tables import try_each
 
 NOTES = Server("notes", ("serve-notes", "--all"), env={"TOKEN": "keyring:notes"})
@@ -71,3 +72,22 @@ def test_a_list_that_cannot_be_read_says_what_to_do(tmp_path: Path, text: str) -
 def test_no_secret_stands_in_the_list(tmp_path: Path) -> None:
     Servers(tmp_path / "mcp.json").put(NOTES)
     assert json.loads((tmp_path / "mcp.json").read_text())["servers"]["notes"]["env"] == {"TOKEN": "keyring:notes"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
+def test_a_folder_that_is_closed_to_us_stops_no_look(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    assert closed / "x.py" in started_from(("python3", str(closed / "x.py")), tmp_path / "home")
+
+
+@try_each("word", ["n" * 300, "loop/server.py", "loop", "a\0b/c.py", "a/\udc00\ud800", "x/" * 3000])
+def test_no_word_stops_the_look_at_what_is_started(tmp_path: Path, word: str) -> None:
+    loop, server = tmp_path / "loop", tmp_path / "mcp/server.py"
+    if not server.exists():
+        loop.symlink_to(loop)
+        server.parent.mkdir()
+        server.touch()
+    found = started_from(("python3", word, f"--x={word}", str(server)), tmp_path / "home")
+    assert {server, server.parent} <= set(found)
+    started_from((word,), tmp_path)

@@ -6,11 +6,12 @@ refused, and cannot have another program started. It is over the words of the co
 looked at. A change of what these words name, and of anything beside it, is high risk (`started_from`).
 """
 
+import contextlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,16 +104,25 @@ def started_from(command: Sequence[str], home: Path) -> tuple[Path, ...]:
 
     Libraries are loaded from beside a script. Not a folder that holds the home, or everything would be meant.
     """
-    found: list[Path] = []
+    found: set[Path] = set()
     program = shutil.which(command[0], path=variable("PATH")) if command else None
     for word in (*command, *([program] if program else [])):
         for text in {word, word.rpartition("=")[2]} - {""}:
-            path = Path(os.path.normpath(home / text))  # where the command is started
-            if "/" in text or os.path.lexists(path):
-                real = path.resolve()
-                found += (path, real, *(each.parent for each in (path, real) if not real.is_dir()))
-    broad = {home, *home.parents, home.resolve(), *home.resolve().parents}
-    return tuple(sorted({path for path in found if path not in broad}))
+            # A word that no file can have as its name starts nothing: too long, or with a letter that none can have.
+            with contextlib.suppress(OSError, ValueError):
+                found.update(_named_by(text, home))
+    real = Path(os.path.realpath(home))
+    return tuple(sorted(found - {home, *home.parents, real, *real.parents}))
+
+
+def _named_by(text: str, home: Path) -> Iterator[Path]:
+    """What one word names, if a file may have it as its name."""
+    path = os.path.normpath(home / text)  # where the command is started
+    if "/" in text or os.path.lexists(path):
+        for each in (path, os.path.realpath(path)):
+            yield Path(each)
+            if not os.path.isdir(each):  # noqa: PTH112 -- unlike a `Path`, it raises for no loop of links
+                yield Path(each).parent
 
 
 class Servers:
