@@ -30,7 +30,9 @@ from metnos.executors.effect_rules import MAX_FILE, Carried, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared, request_needs
 from metnos.executors.reach import Reach
+from metnos.executors.scope import Folders
 from metnos.law import aliases
+from metnos.law.aliases import Aliases
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_ways
 from metnos.law.guarded import is_hidden, what_runs
@@ -74,7 +76,17 @@ class Broker:
         self._deadline = deadline  # of the monotonic clock: nothing is begun that would outlive the call
         self._carries = prepared.carries  # whether a request can hold what was read
         self._shown = None if shown is None else set(shown)
-        self.sight: tuple[Path, ...] = ()  # what the call sees
+        roots = (*prepared.reads, *prepared.writes)
+        changes = [need.target for need in prepared.needs if need.capability is Capability.FS_WRITE]
+        self._roots, self._writes = Folders(roots), Folders(prepared.writes)
+        self._beside = Folders(root.parent for root in roots)
+        self._around = Folders((*self._roots, *self._beside))
+        self._changed = Folders((*prepared.writes, *map(Path, changes)))
+        self._decided = Folders(Path(need.target) for need in prepared.needs)
+        self._hidden, self._started = Folders(prepared.hidden), Folders(prepared.started)
+        self._links: tuple[tuple[str, str], ...] = ()
+        self._names: dict[Folders, Folders] = {}  # by every name, for as long as the links are these
+        self.sight = Folders()  # what the call sees
         self.noted: list[tuple[str, ...]] = []  # every change that was made, or in a rehearsal would have been
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
             "write": self._write,
@@ -113,6 +125,7 @@ class Broker:
 
     # -- files
 
+    @aliases.held()
     def _write(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path, content = self._target(message, "path"), _content(message)
         overwrite, append = _flag(message, "overwrite"), _flag(message, "append")
@@ -124,6 +137,7 @@ class Broker:
 
         return self._change("append" if append else "write", (path,), sha256_hex(content), overwrite or append, do)
 
+    @aliases.held()
     def _put(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
         if descriptor is None:
             raise ExecutorFailed("no file came with it", kind="invalid")
@@ -133,6 +147,7 @@ class Broker:
                 "put", (path,), digest, overwrite, lambda over: self._doing.put(path, ours, overwrite=over)
             )
 
+    @aliases.held()
     def _make_folder(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path", leading=True)
         self._declare("make_folder")
@@ -140,6 +155,7 @@ class Broker:
             return _done(self._doing.make_folder(path))
         return self._change("make_folder", (path,), "", False, lambda _: self._doing.make_folder(path))
 
+    @aliases.held()
     def _move(self, message: Mapping[str, Any], _: int | None) -> Answer:
         source, overwrite = self._target(message, "source"), self._replacing(message)
         # Another name beside it may be taken, but not from something that the call did not name.
@@ -149,6 +165,7 @@ class Broker:
             lambda over: self._doing.move(source, target, overwrite=over, carry=self._carry),
         )  # fmt: skip
 
+    @aliases.held()
     def _copy(self, message: Mapping[str, Any], _: int | None) -> Answer:
         source, target = self._source(message, "source"), self._target(message, "target")
         return self._change(
@@ -156,6 +173,7 @@ class Broker:
             lambda over: self._doing.copy(source, target, overwrite=over, carry=self._carry),
         )  # fmt: skip
 
+    @aliases.held()
     def _trash(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path")
         return self._change("trash", (path,), "", False, lambda _: self._doing.trash(path, carry=self._carry))
@@ -165,16 +183,14 @@ class Broker:
         """What is at a place that this call may change, or beside it: a name may have to be free."""
         ways = _path(message, "path")
         raw, path = ways[0], ways[-1]
-        roots = (*self._prepared.reads, *self._prepared.writes)
         if not scope.covers(self._prepared.declared, raw):
             raise Breached(f"it looked at {raw}, which it does not declare")
-        if not any(path.is_relative_to(root) or path.parent == root.parent for root in roots):
+        if not self._roots.hold(path) and path.parent not in self._beside:
             raise ExecutorFailed(f"this call may not look at {path}", kind="not_permitted")
         refuse_ways(ways, Access.READ)
-        self._refuse_hidden(ways, (*roots, *(root.parent for root in roots)), Access.READ)
+        self._refuse_hidden(ways, self._around, Access.READ)
         return _kind_of(path)
 
-    @aliases.held()
     def _target(
         self, message: Mapping[str, Any], name: str, *, leading: bool = False, beside: Path | None = None
     ) -> Path:
@@ -184,56 +200,62 @@ class Broker:
         """
         ways = _path(message, name)
         raw, path = ways[0], ways[-1]
-        writes = self._prepared.writes
         if not scope.covers(self._prepared.declared_writes, raw):
             raise Breached(f"it tried to change {raw}, which it does not declare")
-        permitted = any(path.is_relative_to(root) for root in writes)
-        permitted = permitted or (leading and any(root.is_relative_to(path) for root in writes))
+        permitted = self._writes.hold(path) or (leading and self._writes.lie_in(path))
         permitted = permitted or (beside is not None and path.parent == beside.parent)
         if not permitted or not scope.covers(self._prepared.declared_writes, path):
             raise ExecutorFailed(f"this call may not change {path}", kind="not_permitted")
         refuse_ways(ways, Access.WRITE)
-        self._refuse_hidden(ways, (*writes, *(() if beside is None else (beside.parent,))), Access.WRITE)
+        self._refuse_hidden(ways, self._writes, Access.WRITE, () if beside is None else (beside.parent,))
         self._refuse_running(ways)
         return path
 
-    @aliases.held()
     def _source(self, message: Mapping[str, Any], name: str) -> Path:
         """A path that this call may read."""
         ways = _path(message, name)
         raw, path = ways[0], ways[-1]
         if not scope.covers(self._prepared.declared, raw):
             raise Breached(f"it tried to read {raw}, which it does not declare")
-        roots = (*self._prepared.reads, *self._prepared.writes)
-        if not any(path.is_relative_to(root) for root in roots):
+        if not self._roots.hold(path):
             raise ExecutorFailed(f"this call may not read {path}", kind="not_permitted")
         refuse_ways(ways, Access.READ)
-        self._refuse_hidden(ways, roots, Access.READ)
+        self._refuse_hidden(ways, self._roots, Access.READ)
         return path
 
-    def _refuse_hidden(self, ways: tuple[Path, ...], roots: tuple[Path, ...], access: Access) -> None:
+    def _refuse_hidden(
+        self, ways: tuple[Path, ...], roots: Folders, access: Access, beside: tuple[Path, ...] = ()
+    ) -> None:
         """Raise for what has a hidden name that was not asked for itself."""
         reading, known = access is Access.READ, aliases.look()
-        roots, asked = known.all_names(roots), set(known.all_names(self._prepared.hidden))
+        named = (self._named(known, roots), Folders(known.all_names(beside)))
+        asked = self._named(known, self._hidden)
         for way in known.all_names(ways):
-            above = [root for root in roots if way.is_relative_to(root)]
-            if asked & set(above) or any(root.is_relative_to(way) for root in roots):
+            above = [root for each in named for root in each.above(way)]
+            if any(Path(root) in asked for root in above) or any(each.lie_in(way) for each in named):
                 continue  # asked for itself, or on the way to what was
-            parts = [str(way.relative_to(root)) for root in above] or [str(way)]
+            parts = [str(way).removeprefix(root).lstrip("/") for root in above] or [str(way)]
             if all(is_hidden(part, reading=reading) for part in parts):
                 raise ExecutorFailed(
                     f"{ways[-1]} is hidden, and this call was not permitted that", kind="not_permitted",
                     fix="Name that very path in what you ask for.",
                 )  # fmt: skip
 
+    def _named(self, known: Aliases, folders: Folders) -> Folders:
+        """Folders by every name that they have at this moment."""
+        if known.links != self._links:
+            self._links, self._names = known.links, {}
+        if folders not in self._names:
+            self._names[folders] = Folders(known.all_names(folders))
+        return self._names[folders]
+
     def _refuse_running(self, ways: tuple[Path, ...]) -> None:
         """Raise for what something runs by itself, unless it was decided about, or the owner is shown the change."""
-        path, changes = ways[-1], (need for need in self._prepared.needs if need.capability is Capability.FS_WRITE)
-        decided = path in self._prepared.writes or any(Path(need.target) == path for need in changes)
-        if decided or self._shown is not None or isinstance(self._doing, Planning):
+        path = ways[-1]
+        if path in self._changed or self._shown is not None or isinstance(self._doing, Planning):
             return
         names = aliases.look().all_names(ways)
-        if any(name.is_relative_to(start) for name in names for start in self._prepared.started):
+        if any(self._started.hold(name) for name in names):
             what: str | None = "what MCP servers are started from"
         else:
             what = next(filter(None, (what_runs(str(name)) for name in names)), None)
@@ -248,16 +270,14 @@ class Broker:
         hidden and would come into sight of the call."""
         if isinstance(self._doing, Planning):
             return
-        decided = {Path(need.target) for need in self._prepared.needs}
-        hidden = self._prepared.hidden
-        unseen = [path for path in carried.hidden if not any(path.is_relative_to(asked) for asked in hidden)]
-        new = [path for path in (*unseen, *carried.runs) if path not in decided]
+        unseen = [path for path in carried.hidden if not self._hidden.hold(path)]
+        new = [path for path in (*unseen, *carried.runs) if path not in self._decided]
         if new and self._shown is None:
             raise ExecutorFailed(
                 f"{new[0]} would go along, which was not asked for when this call was permitted",
                 kind="not_permitted", fix="Ask for that very folder.",
             )  # fmt: skip
-        if unseen and target is not None and any(target.is_relative_to(root) for root in self.sight):
+        if unseen and target is not None and self.sight.hold(target):
             raise ExecutorFailed(
                 f"{unseen[0]} is hidden, and could be read at its new place by this call", kind="not_permitted"
             )

@@ -25,7 +25,7 @@ from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.outcome import Breach, Judged, Outcome, judge, judge_reach
 from metnos.executors.prepare import Prepared, build_walls, hidden_landings
 from metnos.executors.reach import Reach
-from metnos.executors.scope import names_workspace
+from metnos.executors.scope import Folders, names_workspace
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
 from metnos.law.permit import Effects
@@ -83,7 +83,7 @@ def perform(
     breach, why, ended, exposed = Breach.NONE, "", Ended(), False
     with contextlib.closing(exposure):
         walls = build_walls(manifest, prepared, limits, exposure, hidden_landings(shown or ()))
-        broker.sight = tuple(map(Path, walls.binds))
+        broker.sight = Folders(map(Path, walls.binds))
         facts = _facts(setting, manifest, prepared, when)
         job = Job(_compiled(executor.source), prepared.args, facts, walls, manifest.libraries)
         try:

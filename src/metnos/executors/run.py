@@ -42,6 +42,7 @@ from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, Prepared, carried_needs, prepare
 from metnos.executors.reach import AskTool, Fetching, NoWeb, Reach
 from metnos.executors.verdict import Executor
+from metnos.law import aliases
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.capability import Capability
@@ -49,7 +50,7 @@ from metnos.law.halt import Halt, Halts
 from metnos.law.inbox import Item
 from metnos.law.need import Need
 from metnos.law.permit import Mint, Permit
-from metnos.law.policy import Ask, Policy, Preview, approval_digest
+from metnos.law.policy import Ask, Decision, Policy, Preview, approval_digest
 from metnos.law.principal import Channel, Principal
 from metnos.sandbox import process
 from metnos.sandbox.pool import Pool
@@ -171,7 +172,7 @@ class Runner:
         can_carry = PATTERNS[executor.manifest.reversal] & {"copy", "move", "trash"}
         if not can_carry or not any(path.is_dir() for path in (*prepared.reads, *prepared.writes)):
             return executor, prepared
-        if self._parts.policy.decide(self._ask(call, executor, prepared)).verdict != "allow":
+        if self._decide(self._ask(call, executor, prepared)).verdict != "allow":
             return executor, prepared
         planning = self._parts.planning()
         self._rehearse(call, executor, prepared, planning, answered=False)  # the run that follows answers a breach
@@ -183,7 +184,7 @@ class Runner:
         can = executor.manifest.capabilities
         if call.above or not can.executor.call or can.changes_itself:
             return call
-        if self._parts.policy.decide(ask).verdict != "allow":
+        if self._decide(ask).verdict != "allow":
             return call  # its own yes is used up by now
         body = self._parts.policy.inbox.find(call.resumes).body if call.resumes else {}
         begun = whole.begin(body, approval_digest(ask), {key: ask.body[key] for key in _CALLER})
@@ -224,6 +225,10 @@ class Runner:
             },
         )
 
+    @aliases.held()
+    def _decide(self, ask: Ask) -> Decision:
+        return self._parts.policy.decide(ask)
+
     def _permit(self, ask: Ask, preview: Callable[[], Preview]) -> Permit:
         try:
             return self._parts.policy.permit(ask, preview)
@@ -234,7 +239,7 @@ class Runner:
             raise
 
     def _refuse_refused(self, call: Call, executor: Executor, prepared: Prepared) -> None:
-        decision = self._parts.policy.decide(self._ask(call, executor, prepared))
+        decision = self._decide(self._ask(call, executor, prepared))
         if decision.verdict == "refuse":
             raise Refused(f"refused ({decision.rule}): {decision.reason}", fix=decision.fix)
 
@@ -336,7 +341,7 @@ class Runner:
 
         def undisputed(need: Need) -> bool:
             ask = replace(self._ask(call, executor, prepared), needs=(need,))
-            return self._parts.policy.decide(ask).verdict == "allow"
+            return self._decide(ask).verdict == "allow"
 
         web = NoWeb() if dry else self._parts.web
         chat = partial(self._parts.chat, call.turn, executor.name) if self._parts.chat and not dry else None
