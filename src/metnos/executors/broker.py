@@ -83,7 +83,7 @@ class Broker:
         self._around = Folders((*self._roots, *self._beside))
         self._changed = Folders((*prepared.writes, *map(Path, changes)))
         self._decided = Folders(Path(need.target) for need in prepared.needs)
-        self._hidden, self._started = Folders(prepared.hidden), Folders(prepared.started)
+        self._hidden, self._started = Folders(prepared.hidden), prepared.started
         self._links: tuple[tuple[str, str], ...] = ()
         self._names: dict[Folders, Folders] = {}  # by every name, for as long as the links are these
         self.sight = Folders()  # what the call sees

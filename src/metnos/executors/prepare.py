@@ -26,7 +26,7 @@ from metnos.executors.effect_rules import Carried
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.private import PrivateView
-from metnos.executors.scope import Scope
+from metnos.executors.scope import Folders, Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
@@ -53,6 +53,7 @@ _MOST_MASKS = 10_000
 _MOST_OPENED = 2_000  # entries of a folder that are shown one by one; of a larger one, none are
 _MOST_CARRIED = 20
 _MOST_LOOKED_AT = 500_000
+_NOTHING = Folders()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Prepared:
     declared_writes: tuple[Scope, ...]
     carries: bool = False  # whether a request of it can hold what was read
     hidden: frozenset[Path] = frozenset()  # of reads and writes, those with a hidden name
-    started: tuple[Path, ...] = ()  # what MCP servers are started from
+    started: Folders = _NOTHING  # what MCP servers are started from
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Place:
     model_outside: bool = False  # whether what the language model is told leaves the home
     carries: bool = False  # whether the arguments can hold what was read before
     named: frozenset[Path] = frozenset()  # paths that the owner's own words name
-    started: tuple[Path, ...] = ()  # what MCP servers are started from
+    started: Folders = _NOTHING  # what MCP servers are started from
 
 
 @aliases.held()
@@ -92,6 +93,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     readable = scope.resolve_all(can.fs.read, place.home, place.workspace.root)
     writable = scope.resolve_all(can.fs.write, place.home, place.workspace.root)
     named: dict[str, list[Ways]] = {"read": [], "write": []}
+    places: list[Ways] = []  # where named files may be put: what is one of many is more likely one of them
     strays: list[Need] = []
     for argument in manifest.paths:
         value = filled.get(argument.name)
@@ -112,17 +114,20 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
             if argument.mode == "read" and not _exists(path):
                 raise ExecutorFailed(f"there is no {path}", kind="not_found", fix="Check the spelling of the path.")
         named[argument.mode] += found
+        if argument.mode == "write" and not argument.many:
+            places += found
     modes = {argument.mode for argument in manifest.paths}
     reads = (
         named["read"] if "read" in modes else [ways for ways in _scope_ways(can.fs.read, place) if _exists(ways[-1])]
     )
     writes = named["write"] if "write" in modes else list(_scope_ways(can.fs.write, place))
+    places = places if "write" in modes else writes
     needs = [_path_need(ways, "read", place) for ways in reads]
     # Only what can change nothing but the notes is trusted with them unasked.
     own = all(each.root.is_relative_to(place.workspace.notes) for each in writable)
     needs += [_path_need(ways, "write", place, own=own) for ways in writes]
     hidden = frozenset(Path(need.target) for need in needs if levels.is_hidden_use(need))
-    needs += [*strays, *_landing_needs(reads, writes, place)]
+    needs += [*strays, *_landing_needs((*reads, *writes), places, place)]
     needs += _other_needs(manifest, place)
     hosts = hosts_of(manifest, filled)
     # What is fetched at home is read, too.
@@ -326,7 +331,7 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
     within = [_inside(way, own_names) for way in names]
     if any(is_hidden(part, reading=not writing) for part in within) or _is_hidden_folder(path):
         return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
-    if writing and any(way.is_relative_to(start) for way in names for start in place.started):
+    if writing and any(place.started.hold(way) for way in names):
         return Need(capability, str(path), STARTED)
     if writing and own:
         return Need(capability, str(path), OWN)
@@ -345,14 +350,14 @@ def _inside(way: Path, folders: Sequence[Path]) -> str:
     return next((str(way.relative_to(folder)) for folder in folders if way.is_relative_to(folder)), str(way))
 
 
-def _landing_needs(reads: Sequence[Ways], writes: Sequence[Ways], place: Place) -> Iterator[Need]:
+def _landing_needs(named: Sequence[Ways], places: Sequence[Ways], place: Place) -> Iterator[Need]:
     """Where the named files come to lie if they go to a named folder, where that is more than to change the folder."""
-    sources = [ways[-1].name for ways in (*reads, *writes)]
-    for folder in (ways[-1] for ways in writes if ways[-1].is_dir()):
-        for landing in (folder / name for name in sources if name):
-            runs = what_runs(str(landing)) is not None or landing in place.started
-            if runs and what_runs(str(folder)) is None:
-                yield _path_need((landing,), "write", place)
+    names = dict.fromkeys(ways[-1].name for ways in named)
+    for folder in (ways[-1] for ways in places if ways[-1].is_dir()):
+        if what_runs(str(folder)) is None:
+            for landing in (folder / name for name in names if name):
+                if what_runs(str(landing)) is not None or landing in place.started:
+                    yield _path_need((landing,), "write", place)
 
 
 def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name: str) -> None:

@@ -41,6 +41,7 @@ from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
 from metnos.executors.prepare import Place, Prepared, carried_needs, prepare
 from metnos.executors.reach import AskTool, Fetching, NoWeb, Reach
+from metnos.executors.scope import Folders
 from metnos.executors.verdict import Executor
 from metnos.law import aliases
 from metnos.law.audit import Audit
@@ -162,7 +163,7 @@ class Runner:
     def _look(self, call: Call) -> tuple[Executor, Prepared]:
         executor = self._parts.catalog.get(call.name)
         parts = self._parts
-        started = Servers(parts.workspace.mcp_servers).started_from(parts.home)
+        started = Folders(Servers(parts.workspace.mcp_servers).started_from(parts.home))
         place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside, call.carries, call.named, started)
         return executor, prepare(executor.manifest, call.args, place)
 
