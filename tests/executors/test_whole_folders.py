@@ -121,6 +121,49 @@ class TestWholeFolders:
             assert files_below(home() / to) == before
         app.close()
 
+    @pytest.mark.parametrize("level", ["supervised", "full"])
+    @pytest.mark.parametrize("late", ["Makefile", ".late", "deep/.late", ".git/hooks/late"])
+    @pytest.mark.parametrize("name", ["copy_files", "move_files", "delete_files"])
+    def test_what_joined_after_the_question_does_not_go_along(
+        self, equipped: App, level: str, late: str, name: str
+    ) -> None:
+        place("proj/.hid")
+        place("proj/deep/a.txt")
+        (home() / "Old").mkdir()
+        equipped.set_setting("policy.autonomy", level)
+        app = App.open(equipped.workspace, equipped.clock)
+        args = {"paths": ["~/proj"]} | ({} if name == "delete_files" else {"to": "~/Old"})
+        with pytest.raises(Waiting) as waiting:
+            app.runner.run(Call(name, args, OWNER, home()))
+        approved = app.inbox.approve(waiting.value.item, OWNER, seen=0)
+        place(f"proj/{late}")
+        goes = name == "delete_files" and late == "Makefile"  # nothing runs it in the trash
+        try:
+            outcome = app.runner.resume(approved)
+        except Waiting:
+            assert not goes  # another question: it was seen in time
+        else:
+            kinds = [each["kind"] for each in outcome.reply["failures"]]
+            assert kinds == ([] if goes else ["not_permitted"])
+        assert (home() / "proj").exists() is not goes
+        assert files_below(home() / "Old") == set()
+        app.close()
+
+    def test_what_went_along_is_what_was_shown(self, equipped: App) -> None:
+        place("proj/.hid")
+        place("proj/Makefile")
+        (home() / "Old").mkdir()
+        with pytest.raises(Waiting) as waiting:
+            run(equipped, "move_files", paths=["~/proj"], to="~/Old")
+        item = equipped.inbox.find(waiting.value.item)
+        place("proj/letter.txt")
+        (home() / "proj/Makefile").unlink()
+        outcome = equipped.runner.resume(equipped.inbox.approve(item.id, OWNER, seen=0))
+        assert (outcome.ok, outcome.reply["failures"]) == (True, [])
+        assert files_below(home() / "Old") == {"proj/.hid", "proj/letter.txt"}
+        shown = {tuple(effect) for effect in item.body["effects"]}  # type: ignore[union-attr, arg-type]
+        assert set(outcome.effects) == shown - {("runs along", str(home() / "Old/proj/Makefile"))}
+
     def test_what_runs_by_itself_is_asked_about_and_what_does_not_is_not(self, full: App) -> None:
         place("Downloads/x/Makefile")
         place("Downloads/y/letter.txt")

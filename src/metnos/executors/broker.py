@@ -26,7 +26,7 @@ from metnos.core.canon import path_ways, sha256_hex
 from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError, Waiting
 from metnos.executors import scope
 from metnos.executors.effect_plan import Planning
-from metnos.executors.effect_rules import MAX_FILE, Carried, Doing, Done
+from metnos.executors.effect_rules import HIDDEN_ALONG, MAX_FILE, RUNS_ALONG, Carried, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared, request_needs
 from metnos.executors.reach import Reach
@@ -87,6 +87,7 @@ class Broker:
         self._links: tuple[tuple[str, str], ...] = ()
         self._names: dict[Folders, Folders] = {}  # by every name, for as long as the links are these
         self.sight = Folders()  # what the call sees
+        self._along: list[tuple[str, ...]] = []  # what the folder of one change takes along
         self.noted: list[tuple[str, ...]] = []  # every change that was made, or in a rehearsal would have been
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
             "write": self._write,
@@ -268,15 +269,24 @@ class Broker:
     def _carry(self, carried: Carried, target: Path | None) -> None:
         """Raise for what a folder takes along and was neither decided about nor shown to the owner, and for what is
         hidden and would come into sight of the call."""
+        unseen = [path for path in carried.hidden if not self._hidden.hold(path)]
+        into = () if target is None else (_letters(target.parent),)
+        along = {path: (HIDDEN_ALONG, _letters(path), *into) for path in carried.hidden}
+        along |= {path: (RUNS_ALONG, _letters(path)) for path in carried.runs}
+        self._along = list(along.values())
         if isinstance(self._doing, Planning):
             return
-        unseen = [path for path in carried.hidden if not self._hidden.hold(path)]
-        new = [path for path in (*unseen, *carried.runs) if path not in self._decided]
-        if new and self._shown is None:
-            raise ExecutorFailed(
-                f"{new[0]} would go along, which was not asked for when this call was permitted",
-                kind="not_permitted", fix="Ask for that very folder.",
-            )  # fmt: skip
+        for path in (*unseen, *carried.runs):
+            if self._shown is None and path not in self._decided:
+                raise ExecutorFailed(
+                    f"{path} would go along, which was not asked for when this call was permitted",
+                    kind="not_permitted", fix="Ask for that very folder.",
+                )  # fmt: skip
+            if self._shown is not None and along[path] not in self._shown:
+                raise ExecutorFailed(
+                    f"{path} would go along, which was not there when this was shown and approved",
+                    kind="not_permitted", fix="Ask again.",
+                )  # fmt: skip
         if unseen and target is not None and self.sight.hold(target):
             raise ExecutorFailed(
                 f"{unseen[0]} is hidden, and could be read at its new place by this call", kind="not_permitted"
@@ -304,8 +314,9 @@ class Broker:
             if (_effect(operation, overwrite), *named) not in self._shown:
                 words = f"{operation} {' '.join(map(str, paths))}"
                 raise ExecutorFailed(f"this is not what was shown and approved: {words}", kind="not_permitted")
+        self._along = []
         done = do(overwrite)
-        self.noted.append((_effect(operation, done.replaced), *named))  # what failed was shown to nobody
+        self.noted += ((_effect(operation, done.replaced), *named), *self._along)  # what failed was shown to nobody
         return _done(done)
 
     # -- everything else

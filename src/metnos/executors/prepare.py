@@ -22,14 +22,14 @@ from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
 from metnos.executors.capabilities import Limits, Tool
-from metnos.executors.effect_rules import Carried
+from metnos.executors.effect_rules import HIDDEN_ALONG, MOST_CARRIED, RUNS_ALONG, Carried
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.private import PrivateView
 from metnos.executors.scope import Folders, Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
-from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
+from metnos.law.forbidden import Access, TooMany, why_forbidden
 from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
 from metnos.law.need import (
     FORBIDDEN,
@@ -51,8 +51,6 @@ Ways = tuple[Path, ...]  # every name that leads to a path; the last is the cano
 
 _MOST_MASKS = 10_000
 _MOST_OPENED = 2_000  # entries of a folder that are shown one by one; of a larger one, none are
-_MOST_CARRIED = 20
-_MOST_LOOKED_AT = 500_000
 _NOTHING = Folders()
 
 
@@ -184,24 +182,30 @@ def build_walls(
 def carried_needs(carried: Iterable[Carried]) -> Iterator[Need]:
     """What it takes to let these go along; of very many, enough to be asked about."""
     for each in carried:
-        yield from (Need(Capability.FS_READ, str(path), HIDDEN) for path in each.hidden[:_MOST_CARRIED])
-        yield from (Need(Capability.FS_WRITE, str(path)) for path in each.runs[:_MOST_CARRIED])
+        yield from map(_hidden_along, map(str, each.hidden[:MOST_CARRIED]))
+        yield from map(_runs_along, map(str, each.runs[:MOST_CARRIED]))
+
+
+def shown_needs(shown: Iterable[tuple[str, ...]]) -> Iterator[Need]:
+    """The same of what a rehearsal has shown, all of it."""
+    for operation, path, *_ in shown:
+        if operation == HIDDEN_ALONG:
+            yield _hidden_along(path)
+        elif operation == RUNS_ALONG:
+            yield _runs_along(path)
+
+
+def _hidden_along(path: str) -> Need:
+    return Need(Capability.FS_READ, path, HIDDEN)
+
+
+def _runs_along(path: str) -> Need:
+    return Need(Capability.FS_WRITE, path)
 
 
 def hidden_landings(shown: Iterable[tuple[str, ...]]) -> frozenset[Path]:
     """The folders into which the owner has let whole folders go that hold something hidden."""
-    found: set[Path] = set()
-    for operation, *paths in shown:
-        if operation.split()[0] not in ("copy", "move") or len(paths) != 2 or not Path(paths[0]).is_dir():
-            continue
-        try:
-            private = forbidden_below(Path(paths[0]), Access.READ, _MOST_LOOKED_AT, also=is_hidden_entry)
-            holds = next(private, None) is not None
-        except TooMany:
-            holds = True
-        if holds:
-            found.add(Path(paths[1]).parent)
-    return frozenset(found)
+    return frozenset(Path(effect[2]) for effect in shown if effect[0] == HIDDEN_ALONG and len(effect) > 2)
 
 
 def _opened(path: Path, landing: Path, bare: list[Path]) -> Iterator[Path]:
