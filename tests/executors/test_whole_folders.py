@@ -7,7 +7,9 @@ import pytest
 from executors.hands import OWNER, PATH, TARGET, give, home, place, run
 from metnos.app import App
 from metnos.core.errors import ExecutorFailed, Refused, Waiting
-from metnos.executors.run import Call
+from metnos.executors import index
+from metnos.executors.index import Use
+from metnos.executors.run import Call, Runner
 from metnos.turn.named import named_paths
 
 CARRY = """
@@ -148,6 +150,23 @@ class TestWholeFolders:
         assert (home() / "proj").exists() is not goes
         assert files_below(home() / "Old") == set()
         app.close()
+
+    def test_nothing_is_rehearsed_where_nothing_is_left_for_today(
+        self, full: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        place("proj/a.txt")
+        (home() / "Old").mkdir()
+        used = Use("move_files", "0" * 64, full.clock.now(), ok=True, writes=10**6, write_bytes=0)
+        index.record_use(full.catalog.db, used)
+        rehearsed: list[str] = []
+
+        def rehearse(_: object, call: Call, *_args: object, **_more: object) -> None:
+            rehearsed.append(call.name)
+
+        monkeypatch.setattr(Runner, "_rehearse", rehearse)
+        with pytest.raises(Refused):
+            run(full, "move_files", paths=["~/proj"], to="~/Old")
+        assert rehearsed == []
 
     def test_what_went_along_is_what_was_shown(self, equipped: App) -> None:
         place("proj/.hid")

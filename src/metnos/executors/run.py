@@ -169,11 +169,12 @@ class Runner:
 
     def _with_carried(self, call: Call, executor: Executor, prepared: Prepared) -> tuple[Executor, Prepared]:
         """The call with a need for each thing that its folders take along and that is to be asked about; it is
-        rehearsed to find them, unless the owner is asked, and shown them, anyway."""
+        rehearsed to find them, unless the owner is asked, and shown them, anyway, or nothing is left for today."""
         can_carry = PATTERNS[executor.manifest.reversal] & {"copy", "move", "trash"}
         if not can_carry or not any(path.is_dir() for path in (*prepared.reads, *prepared.writes)):
             return executor, prepared
-        if self._decide(self._ask(call, executor, prepared)).verdict != "allow":
+        ask = self._ask(call, executor, prepared)
+        if self._decide(ask).verdict != "allow" or self._parts.policy.quotas(ask) is not None:
             return executor, prepared
         planning = self._parts.planning()
         self._rehearse(call, executor, prepared, planning, answered=False)  # the run that follows answers a breach
