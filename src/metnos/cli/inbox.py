@@ -19,7 +19,7 @@ from metnos.synt.proposals import State as Stand
 
 _NEWEST = 50
 _INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "executor", "files", "direction", "proposal",
-             "above", "whole")  # fmt: skip
+             "above", "whole", "wants")  # fmt: skip
 
 
 @click.group(invoke_without_command=True)

@@ -186,7 +186,7 @@ def carried_needs(carried: Iterable[Carried]) -> Iterator[Need]:
         yield from map(_runs_along, map(str, each.runs[:MOST_CARRIED]))
 
 
-def shown_needs(shown: Iterable[tuple[str, ...]]) -> Iterator[Need]:
+def shown_needs(shown: Iterable[Sequence[str]]) -> Iterator[Need]:
     """The same of what a rehearsal has shown, all of it."""
     for operation, path, *_ in shown:
         if operation == HIDDEN_ALONG:

@@ -31,7 +31,7 @@ from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import quotas, run_after, whole
 from metnos.executors.broker import PATTERNS
-from metnos.executors.call import Call, asked, wanted
+from metnos.executors.call import Call, asked, needs_asked, wanted, wants
 from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
 from metnos.executors.effects import Acting, Effects
@@ -39,7 +39,7 @@ from metnos.executors.manifest import Kind, Reversal
 from metnos.executors.mcp.servers import Servers
 from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
-from metnos.executors.prepare import Place, Prepared, carried_needs, prepare
+from metnos.executors.prepare import Place, Prepared, carried_needs, prepare, shown_needs
 from metnos.executors.reach import AskTool, Fetching, NoWeb, Reach
 from metnos.executors.scope import Folders
 from metnos.executors.verdict import Executor
@@ -115,15 +115,24 @@ class Runner:
         self._refuse_refused(call, executor, prepared)
         return self._rehearse(call, executor, prepared)
 
-    def explain(self, call: Call) -> list[tuple[str, str, str]]:
-        """What each step of the policy says about a call. Changes nothing."""
+    def explain(self, call: Call, item: Item | None = None) -> list[tuple[str, str, str]]:
+        """What each step of the policy says about a call, or about what the question ``item`` asked of it. Changes
+        nothing."""
         call = self._begun(call)
-        said = self._parts.policy.explain(self._ask(call, *self._look(call)))
+        executor, prepared = self._look(call)
+        asked_for = needs_asked(item) if item else None
+        if asked_for is not None:
+            prepared = replace(prepared, needs=asked_for)
+        said = self._parts.policy.explain(self._ask(call, executor, prepared))
         return [(step, str(verdict), words) for step, verdict, words in said]
 
-    def needs(self, call: Call) -> tuple[Need, ...]:
-        """Everything that a call wants, target by target. Changes nothing."""
-        return self._look(self._begun(call))[1].needs
+    def needs(self, call: Call, item: Item | None = None) -> tuple[Need, ...]:
+        """Everything that a call wants, target by target, with what the question ``item`` showed to go along. Changes
+        nothing."""
+        asked_for = needs_asked(item) if item else None
+        needs = self._look(self._begun(call))[1].needs if asked_for is None else asked_for
+        shown = (item.body.get("effects") or ()) if item else ()
+        return tuple(dict.fromkeys((*needs, *shown_needs(shown))))
 
     def resume(self, item: Item) -> Outcome:
         """Make the call that an approved question in the inbox is about, or the one that this is a part of."""
@@ -220,6 +229,7 @@ class Runner:
                 "now": to_text(call.now or self._parts.clock.now()),
                 "principal": [principal.channel, principal.sender, principal.level],
                 "needs": [need.words for need in prepared.needs],
+                "wants": wants(prepared.needs),
                 "tainted": call.tainted,
                 "carries": call.carries,
                 "above": list(call.above),
