@@ -292,6 +292,8 @@ class TestBelowAFolder:
         tried = ["fine.txt", ".hidden-thing", "Makefile", "conftest.py", ".gitignore", "x.desktop"]
         outcome = full.runner.run(Call("write_files", {"target": "~/box", "names": "|".join(tried)}, OWNER, home()))
         assert outcome.ok
+        said = {each["any"] for each in outcome.reply["results"]} - {"fine.txt", ".gitignore"}
+        assert len([each for each in said if str(home() / "box") in each.partition(". ")[2]]) == 4  # what to do
         assert sorted(os.listdir(home() / "box")) == [".gitignore", "fine.txt"]  # noqa: PTH208
 
     def test_it_is_written_once_the_owner_was_shown_it(self, equipped: App) -> None:

@@ -113,13 +113,13 @@ class Broker:
         try:
             return {"value": answer(message, descriptor)}
         except ExecutorFailed as error:
-            return _failed(error.kind, error.what)
+            return _failed(error.kind, _with_fix(error))
         except Waiting:
             raise
         except LawError as error:
-            return _failed("not_permitted", error.what)
+            return _failed("not_permitted", _with_fix(error))
         except MetnosError as error:
-            return _failed("failed", error.what)
+            return _failed("failed", _with_fix(error))
         except (OSError, ValueError) as error:
             # A name too long for the system, a letter that no file name can have: a request that means nothing.
             return _failed("invalid", f"this cannot be done: {error}"[:500])
@@ -239,7 +239,7 @@ class Broker:
             if all(is_hidden(part, reading=reading) for part in parts):
                 raise ExecutorFailed(
                     f"{ways[-1]} is hidden, and this call was not permitted that", kind="not_permitted",
-                    fix="Name that very path in what you ask for.",
+                    fix=f"Name {ways[-1]} in your request.",
                 )  # fmt: skip
 
     def _named(self, known: Aliases, folders: Folders) -> Folders:
@@ -263,7 +263,7 @@ class Broker:
         if what is not None:
             raise ExecutorFailed(
                 f"{path} belongs to {what}, and was not asked for when this call was permitted",
-                kind="not_permitted", fix="Ask for that very path.",
+                kind="not_permitted", fix=f"Name {path} in your request.",
             )  # fmt: skip
 
     def _carry(self, carried: Carried, target: Path | None) -> None:
@@ -280,7 +280,7 @@ class Broker:
             if self._shown is None and path not in self._decided:
                 raise ExecutorFailed(
                     f"{path} would go along, which was not asked for when this call was permitted",
-                    kind="not_permitted", fix="Ask for that very folder.",
+                    kind="not_permitted", fix=f"Name {path} in your request.",
                 )  # fmt: skip
             if self._shown is not None and along[path] not in self._shown:
                 raise ExecutorFailed(
@@ -289,8 +289,9 @@ class Broker:
                 )  # fmt: skip
         if unseen and target is not None and self.sight.hold(target):
             raise ExecutorFailed(
-                f"{unseen[0]} is hidden, and could be read at its new place by this call", kind="not_permitted"
-            )
+                f"{unseen[0]} is hidden, and could be read at its new place by this call", kind="not_permitted",
+                fix="Move it by hand, or name a target outside the folders this call reads.",
+            )  # fmt: skip
 
     def _declare(self, operation: str) -> None:
         if operation not in PATTERNS[self._manifest.reversal]:
@@ -492,6 +493,10 @@ def _kept(descriptor: int) -> Iterator[tuple[int, str]]:
 
 def _done(done: Any) -> Answer:
     return {"done": done.op, "bytes": done.bytes, "replaced": done.replaced}
+
+
+def _with_fix(error: MetnosError) -> str:
+    return f"{error.what}. {error.fix}" if error.fix else error.what
 
 
 def _failed(kind: str, message: str) -> Answer:

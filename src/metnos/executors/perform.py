@@ -34,10 +34,7 @@ from metnos.sandbox.pool import Ended, Job, Pool
 _LONGEST, _LONGEST_LOG = 2000, 16_000  # characters that an executor can put into an outcome beside its reply
 _LIMIT = 1000  # entries in one reply, unless the arguments say fewer
 
-_EXPOSED = (
-    "something private, such as a file of passwords, came into a folder that this call was reading, so the call was "
-    "ended and nothing that it found was kept. Try again."
-)
+_EXPOSED = "A private file appeared in a folder being read. The call was stopped and its results discarded. Try again."
 
 
 @dataclass(frozen=True, slots=True)
