@@ -65,7 +65,7 @@ class Exposure:
             raise Exposed
 
     def _look_again(self) -> bool:
-        moved = [root for root, at in self._roots.items() if _identity(os.fstat(at)) != _identity(_status(root))]
+        moved = [root for root, at in self._roots.items() if _identity(os.fstat(at)) != identify(root)]
         if any(self._shows_elsewhere(root) for root in moved):
             return True
         self._folders |= {path: _UNKNOWN for path in self._files if os.path.isdir(path)}  # noqa: PTH112 -- often many
@@ -97,6 +97,11 @@ class Exposure:
             (path, Path(place)) for place in (now, root) for path in self._private_below(Path(place), lambda _: True)
         )
         return any(not _is_covered(path, place, covered) for path, place in found)
+
+
+def identify(path: str) -> tuple[int, int]:
+    """Which file or folder a path is now, links not followed."""
+    return _identity(_status(path))
 
 
 def _is_covered(path: Path, root: Path, covered: set[_Mark]) -> bool:
