@@ -10,6 +10,7 @@ from metnos.core.errors import ExecutorFailed, Refused, Waiting
 from metnos.executors import index
 from metnos.executors.index import Use
 from metnos.executors.run import Call, Runner
+from metnos.law import aliases
 from metnos.turn.named import named_paths
 
 CARRY = """
@@ -220,3 +221,24 @@ class TestWholeFolders:
         with pytest.raises((ExecutorFailed, Refused, Waiting)):
             assert full.runner.run(call).reply["failures"] == []
         assert not (home() / ".config/nvim").exists()
+
+
+def test_other_names_are_looked_up_once_for_each_step_of_a_call(full: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once before an answer and once for it, in the rehearsal and in the run; not once for each file that is named."""
+    looks: list[list[str]] = []
+    homes = aliases._homes
+
+    def look() -> list[str]:
+        looks.append(homes())
+        return looks[-1]
+
+    def count(files: int) -> int:
+        paths = [str(place(f"{files}/{number}.txt")) for number in range(files)]
+        (home() / f"to{files}").mkdir()
+        looks.clear()
+        assert run(full, "move_files", paths=paths, to=f"~/to{files}").ok
+        return len(looks)
+
+    monkeypatch.setattr(aliases, "_homes", look)
+    few, many = count(2), count(12)
+    assert many - few <= 4 * 10

@@ -28,6 +28,7 @@ from metnos.executors.reach import Reach
 from metnos.executors.scope import Folders, names_workspace
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
+from metnos.law import aliases
 from metnos.law.permit import Effects
 from metnos.sandbox.pool import Ended, Job, Pool
 
@@ -72,7 +73,8 @@ def perform(
     broker = Broker(manifest, prepared, doing, reach, shown, time.monotonic() + limits.wall_s)
 
     def answer(message: dict[str, Any], descriptor: int | None) -> Any:
-        exposure.check()  # first: an answer carries out what the call asks for
+        with aliases.held():
+            exposure.check()  # first: an answer carries out what the call asks for
         if setting.halted():
             raise SandboxError("everything was halted while this ran", fix="See: metnos executor panic --help")
         return broker(message, descriptor)

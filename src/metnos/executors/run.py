@@ -8,6 +8,7 @@ A dry run is the same road with hands that only note what they would do, and nee
 sandbox.
 """
 
+import contextvars
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -242,8 +243,10 @@ class Runner:
         return self._parts.policy.decide(ask)
 
     def _permit(self, ask: Ask, preview: Callable[[], Preview]) -> Permit:
+        outside = contextvars.copy_context()  # a rehearsal is a step of its own, and looks for itself
         try:
-            return self._parts.policy.permit(ask, preview)
+            with aliases.held():
+                return self._parts.policy.permit(ask, lambda: outside.run(preview))
         except Refused:
             names = {"executor": ask.executor, "channel": ask.principal.channel, "sender": ask.principal.sender}
             digests = {"executor": ask.executor_digest, "arguments": ask.arguments_digest}
