@@ -93,9 +93,11 @@ def perform(
             breach, why = Breach.QUARANTINE, str(breached)
         except Exposed:
             ended, exposed = Ended(), True  # nothing that it said is kept, not even that it failed
-    judged = judge(manifest, ended, limits.wall_s, limits.cpu_s)
-    if exposed:
-        judged = Judged(kind="conflict", message=_EXPOSED)
+    judged = (
+        judge(manifest, ended, limits.wall_s, limits.cpu_s)
+        if not exposed
+        else Judged(kind="conflict", message=_EXPOSED)
+    )
     if breach is not Breach.NONE:
         judged = Judged(kind="not_permitted", message=f"{executor.name} was stopped: {why[:_LONGEST]}", fault=True)
     log = (ended.message or {}).get("log")
