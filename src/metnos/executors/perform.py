@@ -93,14 +93,11 @@ def perform(
             breach, why = Breach.QUARANTINE, str(breached)
         except Exposed:
             ended, exposed = Ended(), True  # nothing that it said is kept, not even that it failed
-    judged = (
-        judge(manifest, ended, limits.wall_s, limits.cpu_s)
-        if not exposed
-        else Judged(kind="conflict", message=_EXPOSED)
-    )
+    judged = judge(manifest, ended, limits.wall_s, limits.cpu_s)
+    if exposed:
+        judged = Judged(kind="conflict", message=_EXPOSED)
     if breach is not Breach.NONE:
         judged = Judged(kind="not_permitted", message=f"{executor.name} was stopped: {why[:_LONGEST]}", fault=True)
-    log = (ended.message or {}).get("log")
     return Outcome(
         executor=executor.name,
         digest=executor.digest,
@@ -109,7 +106,7 @@ def perform(
         reply=judged.reply,
         kind=judged.kind,
         message=judged.message,
-        log=log[:_LONGEST_LOG] if isinstance(log, str) else "",
+        log=_log(ended),
         where=judged.where,
         fault=judged.fault,
         breach=breach,
@@ -120,6 +117,11 @@ def perform(
         writes=doing.writes,
         write_bytes=doing.write_bytes,
     )
+
+
+def _log(ended: Ended) -> str:
+    log = (ended.message or {}).get("log")
+    return log[:_LONGEST_LOG] if isinstance(log, str) else ""
 
 
 def _facts(setting: Setting, manifest: Manifest, prepared: Prepared, when: When) -> dict[str, Any]:
