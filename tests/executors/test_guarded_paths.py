@@ -115,9 +115,11 @@ class TestStarted:
         place("mcp/server.py")
         place("alone.py")
         place("project/x.txt")
+        place("Documents/a.txt")
         (home() / "link").symlink_to("mcp")
         servers = Servers(full.workspace.mcp_servers)
-        servers.put(Server("mine", ("python3", str(home() / "mcp/server.py"), f"--from={home() / 'project'}")))
+        servers.put(Server("mine", ("python3", str(home() / "mcp/server.py"), str(home() / "Documents"))))
+        servers.put(Server("tool", ("uvx", f"--from={home() / 'project'}", "tool")))
         servers.put(Server("other", ("python3", "alone.py")))
         mutator(full, WRITE)
         return full
@@ -127,7 +129,7 @@ class TestStarted:
         served.grants.grant("*", Capability.FS_WRITE, str(home()), days=1, by=OWNER)
         assert verdict(served, "write_files", target=f"~/{name}") == "ask"
 
-    @pytest.mark.parametrize("name", ["letter.txt", "mcp.txt", "Documents/server.py"])
+    @pytest.mark.parametrize("name", ["letter.txt", "mcp.txt", "Documents/server.py", "Documents/a.txt"])
     def test_what_lies_elsewhere_is_not_asked_about(self, served: App, name: str) -> None:
         assert verdict(served, "write_files", target=f"~/{name}") == "allow"
 
@@ -290,6 +292,8 @@ class TestBelowAFolder:
         tried = ["fine.txt", ".hidden-thing", "Makefile", "conftest.py", ".gitignore", "x.desktop"]
         outcome = full.runner.run(Call("write_files", {"target": "~/box", "names": "|".join(tried)}, OWNER, home()))
         assert outcome.ok
+        said = {each["any"] for each in outcome.reply["results"]} - {"fine.txt", ".gitignore"}
+        assert len([each for each in said if str(home() / "box") in each.partition(". ")[2]]) == 4  # what to do
         assert sorted(os.listdir(home() / "box")) == [".gitignore", "fine.txt"]  # noqa: PTH208
 
     def test_it_is_written_once_the_owner_was_shown_it(self, equipped: App) -> None:

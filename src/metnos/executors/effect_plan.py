@@ -12,7 +12,7 @@ from pathlib import Path
 
 from metnos.core.difference import unified
 from metnos.executors.effect_files import FILE, inert, shown
-from metnos.executors.effect_rules import MAX_FILE, Carried, Deed, Hand, Refuse
+from metnos.executors.effect_rules import MAX_FILE, MOST_CARRIED, Carried, Deed, Hand, Refuse
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
 
@@ -20,7 +20,6 @@ _MOST_LINES = 40  # of one file's difference
 _MOST_SHOWN = 400  # of all differences together
 _MOST_COMPARED = 1 << 20  # bytes of all texts that are compared
 _MOST_KEPT = 16 << 20  # bytes of planned contents: what comes behind is planned by its size alone
-_MOST_CARRIED = 20  # named of what one folder takes along
 _MOST_BYTES = 256 * 1024  # of one side of a comparison: beyond it, only the sizes are told
 
 
@@ -82,9 +81,9 @@ class Planning(Hand):
             ("hidden, goes along", deed.carried.hidden, deed.path),
             ("runs by itself (high risk)", deed.carried.runs, deed.target or deed.path),
         ):
-            self._preview += [f"  {words}: {shown(path.relative_to(top))}" for path in paths[:_MOST_CARRIED]]
-            if len(paths) > _MOST_CARRIED:
-                self._preview.append(f"  {words}: {len(paths) - _MOST_CARRIED:,} more")
+            self._preview += [f"  {words}: {shown(path.relative_to(top))}" for path in paths[:MOST_CARRIED]]
+            if len(paths) > MOST_CARRIED:
+                self._preview.append(f"  {words}: {len(paths) - MOST_CARRIED:,} more")
 
     def _plan_content(self, deed: Deed) -> None:
         node = self._planned.look(deed.path) if deed.replaced else None

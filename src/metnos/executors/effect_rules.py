@@ -27,6 +27,8 @@ from metnos.law.guarded import is_hidden_name, what_runs
 
 Refuse = Callable[[Path, Access], None]  # raises a `LawError` on what must not be touched
 
+HIDDEN_ALONG, RUNS_ALONG = "hidden along", "runs along"  # effects of a folder that goes as a whole
+MOST_CARRIED = 20  # named of what one folder takes along
 MAX_FILE = 1 << 30  # bytes: of one file that an executor writes; a folder is bounded by the quota of the day
 
 

@@ -23,14 +23,14 @@ from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
 from metnos.executors.capabilities import Limits, Tool
-from metnos.executors.effect_rules import Carried
+from metnos.executors.effect_rules import HIDDEN_ALONG, MOST_CARRIED, RUNS_ALONG, Carried
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.private import PrivateView
-from metnos.executors.scope import Scope
+from metnos.executors.scope import Folders, Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
-from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
+from metnos.law.forbidden import Access, TooMany, why_forbidden
 from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
 from metnos.law.need import (
     AGENT,
@@ -54,8 +54,7 @@ Ways = tuple[Path, ...]  # every name that leads to a path; the last is the cano
 _MOST_MASKS = 20_000  # each costs a quarter of a millisecond
 _LEAST_COARSE = 2  # of a folder that is covered as a whole
 _MOST_OPENED = 2_000  # entries of a folder that are shown one by one; of a larger one, none are
-_MOST_CARRIED = 20
-_MOST_LOOKED_AT = 500_000
+_NOTHING = Folders()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class Prepared:
     declared_writes: tuple[Scope, ...]
     carries: bool = False  # whether a request of it can hold what was read
     hidden: frozenset[Path] = frozenset()  # of reads and writes, those with a hidden name
-    started: tuple[Path, ...] = ()  # what MCP servers are started from
+    started: Folders = _NOTHING  # what MCP servers are started from
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class Place:
     model_outside: bool = False  # whether what the language model is told leaves the home
     carries: bool = False  # whether the arguments can hold what was read before
     named: frozenset[Path] = frozenset()  # paths that the owner's own words name
-    started: tuple[Path, ...] = ()  # what MCP servers are started from
+    started: Folders = _NOTHING  # what MCP servers are started from
 
 
 @aliases.held()
@@ -95,6 +94,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     readable = scope.resolve_all(can.fs.read, place.home, place.workspace.root)
     writable = scope.resolve_all(can.fs.write, place.home, place.workspace.root)
     named: dict[str, list[Ways]] = {"read": [], "write": []}
+    places: list[Ways] = []  # where named files may be put: what is one of many is more likely one of them
     strays: list[Need] = []
     for argument in manifest.paths:
         value = filled.get(argument.name)
@@ -115,11 +115,14 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
             if argument.mode == "read" and not _exists(path):
                 raise ExecutorFailed(f"there is no {path}", kind="not_found", fix="Check the spelling of the path.")
         named[argument.mode] += found
+        if argument.mode == "write" and not argument.many:
+            places += found
     modes = {argument.mode for argument in manifest.paths}
     reads = (
         named["read"] if "read" in modes else [ways for ways in _scope_ways(can.fs.read, place) if _exists(ways[-1])]
     )
     writes = named["write"] if "write" in modes else list(_scope_ways(can.fs.write, place))
+    places = places if "write" in modes else writes
     needs = [_path_need(ways, "read", place) for ways in reads]
     if filled.get("hidden") is True:  # what is hidden in these folders, and named by the owner
         inside = [path for path in sorted(place.named) if any(ways[-1] in path.parents for ways in reads)]
@@ -128,7 +131,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     own = all(each.root.is_relative_to(place.workspace.notes) for each in writable)
     needs += [_path_need(ways, "write", place, own=own) for ways in writes]
     hidden = frozenset(Path(need.target) for need in needs if levels.is_hidden_use(need))
-    needs += [*strays, *_landing_needs(reads, writes, place)]
+    needs += [*strays, *_landing_needs((*reads, *writes), places, place)]
     needs += _other_needs(manifest, place)
     hosts = hosts_of(manifest, filled)
     # What is fetched at home is read, too.
@@ -187,24 +190,30 @@ def build_walls(
 def carried_needs(carried: Iterable[Carried]) -> Iterator[Need]:
     """What it takes to let these go along; of very many, enough to be asked about."""
     for each in carried:
-        yield from (Need(Capability.FS_READ, str(path), HIDDEN) for path in each.hidden[:_MOST_CARRIED])
-        yield from (Need(Capability.FS_WRITE, str(path)) for path in each.runs[:_MOST_CARRIED])
+        yield from map(_hidden_along, map(str, each.hidden[:MOST_CARRIED]))
+        yield from map(_runs_along, map(str, each.runs[:MOST_CARRIED]))
+
+
+def shown_needs(shown: Iterable[Sequence[str]]) -> Iterator[Need]:
+    """The same of what a rehearsal has shown, all of it."""
+    for operation, path, *_ in shown:
+        if operation == HIDDEN_ALONG:
+            yield _hidden_along(path)
+        elif operation == RUNS_ALONG:
+            yield _runs_along(path)
+
+
+def _hidden_along(path: str) -> Need:
+    return Need(Capability.FS_READ, path, HIDDEN)
+
+
+def _runs_along(path: str) -> Need:
+    return Need(Capability.FS_WRITE, path)
 
 
 def hidden_landings(shown: Iterable[tuple[str, ...]]) -> frozenset[Path]:
     """The folders into which the owner has let whole folders go that hold something hidden."""
-    found: set[Path] = set()
-    for operation, *paths in shown:
-        if operation.split()[0] not in ("copy", "move") or len(paths) != 2 or not Path(paths[0]).is_dir():
-            continue
-        try:
-            private = forbidden_below(Path(paths[0]), Access.READ, _MOST_LOOKED_AT, also=is_hidden_entry)
-            holds = next(private, None) is not None
-        except TooMany:
-            holds = True
-        if holds:
-            found.add(Path(paths[1]).parent)
-    return frozenset(found)
+    return frozenset(Path(effect[2]) for effect in shown if effect[0] == HIDDEN_ALONG and len(effect) > 2)
 
 
 def _opened(path: Path, landing: Path, bare: list[Path]) -> Iterator[Path]:
@@ -336,7 +345,7 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
     within = [_inside(way, own_names) for way in names]
     if any(is_hidden(part, reading=not writing) for part in within) or _is_hidden_folder(path):
         return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
-    if writing and any(way.is_relative_to(start) for way in names for start in place.started):
+    if writing and any(place.started.hold(way) for way in names):
         return Need(capability, str(path), STARTED)
     if writing and own:
         return Need(capability, str(path), OWN)
@@ -355,14 +364,14 @@ def _inside(way: Path, folders: Sequence[Path]) -> str:
     return next((str(way.relative_to(folder)) for folder in folders if way.is_relative_to(folder)), str(way))
 
 
-def _landing_needs(reads: Sequence[Ways], writes: Sequence[Ways], place: Place) -> Iterator[Need]:
+def _landing_needs(named: Sequence[Ways], places: Sequence[Ways], place: Place) -> Iterator[Need]:
     """Where the named files come to lie if they go to a named folder, where that is more than to change the folder."""
-    sources = [ways[-1].name for ways in (*reads, *writes)]
-    for folder in (ways[-1] for ways in writes if ways[-1].is_dir()):
-        for landing in (folder / name for name in sources if name):
-            runs = what_runs(str(landing)) is not None or landing in place.started
-            if runs and what_runs(str(folder)) is None:
-                yield _path_need((landing,), "write", place)
+    names = dict.fromkeys(ways[-1].name for ways in named)
+    for folder in (ways[-1] for ways in places if ways[-1].is_dir()):
+        if what_runs(str(folder)) is None:
+            for landing in (folder / name for name in names if name):
+                if what_runs(str(landing)) is not None or landing in place.started:
+                    yield _path_need((landing,), "write", place)
 
 
 def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name: str) -> None:

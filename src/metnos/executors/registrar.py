@@ -164,7 +164,7 @@ class Registrar:
         self._refuse_revoked(signed)
         if origin is not Origin.BUILTIN and (refused := self._consent(signed.digest, origin)):
             raise NotTrusted(
-                f"{name} may not live: {refused}", fix=f"metnos executor sign {name}, or metnos inbox list"
+                f"{name} is not signed: {refused}", fix=f"metnos executor sign {name}, or metnos inbox list"
             )
         if origin is not Origin.BUILTIN and state in USABLE:
             self._refuse_too_many(signed)
