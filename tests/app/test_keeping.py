@@ -21,6 +21,7 @@ from metnos.grimoire.forget import Forgotten
 from metnos.grimoire.trace import Kept
 from metnos.law import audit_log
 from metnos.law.inbox import State
+from metnos.law.principal import at_terminal
 from support import START
 from turn.fasting import fill
 from turn.scripted import steps
@@ -263,7 +264,7 @@ class TestAnotherEngine:
         app = wise
         seen: list[tuple[int, int]] = []
         for engine in ("lance", "sqlite"):
-            moved = keeping.move(app, engine, lambda done, of: seen.append((done, of)))
+            moved = keeping.move(app, engine, at_terminal(), lambda done, of: seen.append((done, of)))
             assert moved.count == len(before)
             app.close()
             app = App.open(app.workspace, clock)

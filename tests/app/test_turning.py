@@ -23,7 +23,7 @@ OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 
 def test_an_interrupted_turn_is_named_and_offered_for_undo(equipped: App, tmp_path: Path) -> None:
     (tmp_path / "home" / "a.txt").write_text("a")
-    equipped.set_setting("policy.autonomy", "full")
+    equipped.set_setting("policy.autonomy", "full", at_terminal())
     child = os.fork()
     if child == 0:
         app = App.open(equipped.workspace)

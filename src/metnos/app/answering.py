@@ -52,7 +52,7 @@ def carry_out(app: "App", item: Item, by: Principal) -> Carried:
     if item.kind == skilled.KIND:
         return Carried(skilled.answered(app, item))
     if item.kind == defaulting.KIND:
-        return Carried(defaulting.answered(app, item))
+        return Carried(defaulting.answered(app, item, by))
     if item.kind in selecting.KINDS:
         return Carried(selecting.answered(app, item))
     if item.kind != ACT:

@@ -31,7 +31,7 @@ from metnos.law.inbox import Inbox
 from metnos.law.own_pin import OwnPin
 from metnos.law.pairing import Pairing
 from metnos.law.permit import Mint
-from metnos.law.principal import Autonomy
+from metnos.law.principal import Autonomy, Principal
 from metnos.law.steady_clock import SteadyClock
 from metnos.sandbox.pool import Pool
 from metnos.store.db import Database, Durability
@@ -409,13 +409,19 @@ class App:
 
     # -- settings
 
-    def set_setting(self, name: str, text: str) -> Any:
-        """Change one key of metnos.toml; returns the value as it was understood."""
+    def set_setting(self, name: str, text: str, by: Principal) -> Any:
+        """Change one key of metnos.toml, as far as ``by`` may; returns the value as it was understood.
+
+        Every change of a setting comes by here, so no command and no page can forget to ask who it is.
+        """
+        from metnos.app import adjusting  # which needs an `App`
+
         path = self.workspace.settings
         with self.seat.db.write():  # reading and writing the file must not interleave with another change
             value = settings_file.check_value(path, name, text)
-            digest = sha256_hex(canonical_json(value))
-            with self.audit.act(Entry(SETTING_CHANGED, {"setting": name}, {"value": digest})):
+            adjusting.refuse(self, name, text, by)
+            names = {"setting": name, "channel": by.channel, "sender": by.sender}
+            with self.audit.act(Entry(SETTING_CHANGED, names, {"value": sha256_hex(canonical_json(value))})):
                 settings_file.write_value(path, name, value)
         return value
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metnos.app import sight
+from metnos.app import adjusting, sight
 from metnos.core import files
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 FORGOTTEN = "memory forgotten"
 MOVED = "memory moved"
+ENGINE = "memory.engine"
 TAKEN_IN = "memory taken in"
 CURATOR = Principal(Channel.NIGHT, "curator", Autonomy.READ_ONLY)
 
@@ -262,13 +263,16 @@ def feeling(pad: Pad) -> str:
 # -- another engine, another embedder
 
 
-def move(app: "App", engine: str, progress: Progress = _quiet, stop: Stop = never) -> episodes_move.Moved:
-    """Keep episodes in another engine from now on; if it was stopped, once more goes on."""
+def move(
+    app: "App", engine: str, by: Principal, progress: Progress = _quiet, stop: Stop = never
+) -> episodes_move.Moved:
+    """Keep episodes in another engine from now on; if it was stopped, once more goes on. Only a person may."""
+    adjusting.refuse(app, ENGINE, engine, by)  # before anything is moved
     app.grimoire.episodes.close()
     with app.audit.act(Entry(MOVED, {"engine": engine})):
         moved = episodes_move.move(app.workspace.episodes, engine, app.clock, tell=progress, stop=stop)
         if moved.done:
-            app.set_setting("memory.engine", engine)
+            app.set_setting(ENGINE, engine, by)
     return moved
 
 

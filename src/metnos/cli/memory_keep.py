@@ -6,7 +6,7 @@ import click
 
 from metnos.app import keeping, remembering
 from metnos.app.remembered_words import REPORTED, told
-from metnos.cli import FINE, INTERRUPTED, Choice
+from metnos.cli import FINE, INTERRUPTED, Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, json_option, note, print_json, say
 from metnos.cli.progress import Counting
@@ -63,13 +63,17 @@ def import_(choice: Choice, source: Path) -> int:
 @click.argument("engine", type=click.Choice(["sqlite", "lance"]))
 @click.pass_obj
 def move(choice: Choice, engine: str) -> int:
-    """Keep episodes in another ENGINE: sqlite, the default, or lance. Everything moves, nothing is lost on the way."""
+    """Keep episodes in another ENGINE: sqlite, the default, or lance. Everything moves, nothing is lost on the way.
+
+    Only a person can.
+    """
     app = open_app(choice)
     if app.settings.memory.engine == engine:
         click.echo(f"Episodes are in {engine} already.")
         return FINE
+    by = person.confirm("move the memory", f"Keep every episode in {engine} from now on?")
     with Stopping() as stopping, Counting("moved") as counting:
-        moved = keeping.move(app, engine, counting.step, stopping)
+        moved = keeping.move(app, engine, by, counting.step, stopping)
     if not moved.done:
         click.echo(f"Copied: {counted(moved.count, 'episode')}. Until all of them are, nothing changes.")
         return _stopped(f"metnos memory move {engine}")
