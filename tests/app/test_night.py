@@ -19,6 +19,7 @@ from metnos.law.own_pin import OwnPin
 from metnos.law.principal import at_terminal
 from metnos.night.jobs import Night, Watcher
 from metnos.night.records import State
+from support import kinds
 from turn.turning import take
 
 JOBS = [
@@ -105,6 +106,7 @@ def test_backups_are_made_and_the_oldest_of_them_go(night: Night, equipped: App,
         names.append(Path(run.message).name)
         clock.move(timedelta(days=1))
     assert {path.name for path in folder.iterdir()} == {"metnos-20200101T000000Z.tar.gz", *names[-2:]}
+    assert kinds(equipped.workspace).count(building.BACKUPS_REMOVED) == 2 * 2  # before and after each
 
 
 def test_a_backup_that_cannot_be_made_fails_and_says_why(equipped: App, clock: MovableClock) -> None:

@@ -60,6 +60,8 @@ def test_old_conversations_are_summarised_by_a_model_or_by_rules(equipped: App, 
     scripted(equipped, "The owner asked for the time.")
     done = turning.retain(equipped)
     assert (done.turns, done.by_model) == (1, 1)
+    line = next(each for each in equipped.audit.newest() if each.kind == turning.SUMMARISED)
+    assert line.entry.counts["turns"] == 1
     assert equipped.medium.summaries("a")[0].text == "The owner asked for the time."
     assert equipped.medium.load(first).text == ""
     take(equipped, "what time is it?", conversation="b")

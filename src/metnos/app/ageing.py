@@ -60,6 +60,7 @@ def age(app: "App", *, dry_run: bool = False, progress: Progress = _quiet) -> Re
     """Let the mnestome age, ask what there is to ask, and keep the month."""
     now, db = app.clock.now(), app.catalog.db
     if not dry_run:
+        app.refuse_halted()
         learning.follow_executors(app)
     there = Activity.until(app.medium.db, now).days_after
     watch = partial(progress, "weighing mnests")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from metnos.core import settings_file
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, SystemClock
-from metnos.core.errors import ForbiddenPath, WorkspaceError
+from metnos.core.errors import ForbiddenPath, ModelError, Refused, WorkspaceError
 from metnos.core.ids import UlidMaker
 from metnos.core.sections import Settings
 from metnos.core.settings import Loaded, data_home, home_folder, load
@@ -120,6 +120,15 @@ class App:
     def halted(self) -> Halt | None:
         """Why nothing may act: everything was halted, or the code that runs is not what the owner pinned."""
         return self.halts.halted() or self.own.halt()
+
+    def refuse_halted(self) -> None:
+        """Raise while nothing may act: for what a person, a script or a program does by hand."""
+        if (halt := self.halted()) is not None:
+            raise Refused(f"nothing is done: {halt.why}", fix=halt.fix)
+
+    def _refuse_asking(self) -> None:
+        if (halt := self.halted()) is not None:
+            raise ModelError(f"no language model is asked: {halt.why}", kind="halted", fix=halt.fix)
 
     @cached_property
     def pairing(self) -> Pairing:
@@ -345,7 +354,8 @@ class App:
     def models(self) -> "Models":
         from metnos.models.registry import Models
 
-        return Models(self.settings.models, self.workspace.keys, account=self.living.account)
+        account = self.living.account
+        return Models(self.settings.models, self.workspace.keys, account=account, refuse=self._refuse_asking)
 
     @cached_property
     def purses(self) -> "Purses":
