@@ -120,7 +120,7 @@ class TestKnowledge:
     def test_what_is_forgotten_has_no_score_either(self, wise: App) -> None:
         done(wise, ASKED)
         plan = keeping.forgetting(wise).plan(ids=[the_folder(wise).id])
-        keeping.forget(wise, plan)
+        keeping.forget(wise, plan, at_terminal())
         assert wise.living.fitness.counts() == (0, 0)
 
     def test_knowledge_that_is_always_wrong_is_told_as_the_end_and_more_turns_are_answered(

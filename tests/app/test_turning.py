@@ -81,10 +81,10 @@ def test_what_is_stable_is_proposed_and_kept_only_with_a_yes(equipped: App, cloc
     memory = equipped.workspace.root / "MEMORY.md"
     before = memory.read_text()
     approved = approve(equipped.inbox, item.id, OWNER)
-    keeping.apply(equipped, approved)
+    keeping.apply(equipped, approved, at_terminal())
     assert memory.read_text() == f"{before}- {item.body['text']}\n"
     with pytest.raises(InboxError):
-        keeping.apply(equipped, approved)
+        keeping.apply(equipped, approved, at_terminal())
     turning.retain(equipped)
     assert equipped.inbox.waiting() == []
 

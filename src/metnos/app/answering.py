@@ -40,7 +40,7 @@ class Carried:
 def carry_out(app: "App", item: Item, by: Principal) -> Carried:
     """Do what was approved: go on with the turn that waited for it, or make the one call, or keep the one line."""
     if item.kind == tiers.KIND:
-        keeping.apply(app, item)
+        keeping.apply(app, item, by)
         return Carried()
     if item.kind == ageing.ARCHIVAL:
         return Carried("" if ageing.archive(app, item) else _STAYS)

@@ -172,12 +172,16 @@ def _ended(done: Done, again: str) -> int:
 @json_option
 @click.pass_obj
 def playbook(choice: Choice, version: int | None, restore: int | None, as_json: bool) -> None:
-    """Show how PLAYBOOK.md became what it is: its versions, what one changed, or put one back."""
-    book = open_app(choice).grimoire.playbook
+    """Show how PLAYBOOK.md became what it is: its versions, what one changed, or put one back.
+
+    Only a person can put one back: it may hold lines that you took out.
+    """
+    app = open_app(choice)
+    book = app.grimoire.playbook
     if restore is not None:
-        report = book.restore(restore)
-        if report.problem:
-            raise UsageError(report.problem)
+        book.history.content(restore)  # raises if there is none
+        by = person.confirm("put a version back", f"Put version {restore} of PLAYBOOK.md back?")
+        keeping.restore_playbook(app, restore, by)
         click.echo(f"PLAYBOOK.md is as in version {restore} again.")
         return
     versions = book.versions()
