@@ -143,6 +143,7 @@ def archive(app: "App", item: Item) -> bool:
 
 def put_back(app: "App", month: str, busy: Callable[[], bool]) -> Rewound:
     """Put the mnestome of a month back, and work in again what happened since. ``busy``: whether a daemon runs."""
+    app.refuse_halted()
     db = app.catalog.db
     with app.audit.act(Entry(REWOUND, {"month": month})):
         app.medium.offer_again(record.PROJECTION)  # first: marks say what is worked in, wherever this is cut short

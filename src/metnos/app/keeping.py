@@ -317,6 +317,7 @@ def embed_anew(app: "App", progress: Progress = _quiet, stop: Stop = never, *, a
     If it was stopped, ``switched`` is false, and once more goes on. Where it is the one that made what is there, and
     has not drifted, only what has no vector yet is embedded.
     """
+    app.refuse_halted()
     embedder = app.embedder
     if embedder is None:
         raise ModelError("there is no embedder", kind="none", fix="Choose one: metnos config set embed.kind builtin")
