@@ -91,7 +91,7 @@ def _open(folder: Path) -> app.App:
     workspace = Workspace(folder / "workspace")
     app.found(workspace)
     first = app.App.open(workspace)
-    first.set_setting("executors.births", "100")
+    first.set_setting("executors.births", "100", of_account(Channel.TERMINAL))
     first.close()
     return app.App.open(workspace)
 

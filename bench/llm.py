@@ -101,7 +101,7 @@ def _open(root: Path, planner: str, file: Path) -> app.App:
         chosen |= {"models.main.provider": "local", "models.main.name": str(file)}
         chosen |= {"models.main.timeout_s": str(_TIMEOUT_S), "models.retries": "0"}
     for name, value in chosen.items():
-        opened.set_setting(name, value)
+        opened.set_setting(name, value, of_account(Channel.TERMINAL))
     opened.close()
     return app.App.open(workspace)
 

@@ -30,7 +30,7 @@ from metnos.fastpath.canonical import canonical
 from metnos.fastpath.slots import extract
 from metnos.grimoire.fact import Kind
 from metnos.grimoire.trace import State, Trace
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, of_account
 
 PURPOSE = "requests that were not done right at once, with what was learnt and without"
 
@@ -125,7 +125,7 @@ def _life(arm: str, seed: int) -> Told:
         app.found(workspace)
         if arm == "without":
             opened = app.App.open(workspace)
-            opened.set_setting("memory.use", "off")
+            opened.set_setting("memory.use", "off", of_account(Channel.TERMINAL))
             opened.close()
         clock = MovableClock(_START)
         opened = app.App.open(workspace, clock)

@@ -27,7 +27,7 @@ from metnos.core.workspace import Workspace
 from metnos.fastpath.slots import Slot, extract
 from metnos.grimoire.medium import Facts
 from metnos.grimoire.trace import Passing, State, Trace
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, of_account
 from metnos.turn.events import Answer, Wanted
 from metnos.turn.plan.clauses import split
 from metnos.turn.plan.fill_text import swallows
@@ -203,7 +203,7 @@ def _open(root: Path, clock: MovableClock) -> app.App:
     app.found(workspace, clock)
     opened = app.App.open(workspace, clock)
     for name, value in {"turn.planner": "router", "policy.autonomy": "full"}.items():
-        opened.set_setting(name, value)
+        opened.set_setting(name, value, of_account(Channel.TERMINAL))
     opened.close()
     return app.App.open(workspace, clock)
 

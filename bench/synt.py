@@ -27,6 +27,7 @@ from metnos import app
 from metnos.core.embedding import Embedder
 from metnos.core.workspace import Workspace
 from metnos.executors.verdict import Executor
+from metnos.law.principal import Channel, of_account
 from metnos.models.chat import Chat, Prompt, Reply
 from metnos.synt import gates, likeness, trying
 from metnos.synt.draft import Draft, Made
@@ -135,7 +136,7 @@ def _open(root: Path, file: Path) -> app.App:
         "models.main.threads": str(_THREADS),
         "models.retries": "0",
     }.items():
-        opened.set_setting(name, value)
+        opened.set_setting(name, value, of_account(Channel.TERMINAL))
     opened.close()
     return app.App.open(workspace)
 

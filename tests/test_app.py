@@ -9,6 +9,7 @@ from metnos.core.records import Check, Level
 from metnos.core.settings import load
 from metnos.core.workspace import Workspace
 from metnos.law.audit_line import Entry
+from metnos.law.principal import at_terminal
 
 
 def examine(workspace: Workspace, clock: MovableClock) -> dict[str, Check]:
@@ -97,12 +98,13 @@ def test_a_workspace_that_is_not_there_says_how_to_make_one(blank: Workspace) ->
 
 
 def test_a_setting_is_changed_and_recorded_without_its_content(opened: app.App) -> None:
-    assert opened.set_setting("models.main.name", "my-secret-model") == "my-secret-model"
+    assert opened.set_setting("models.main.name", "my-secret-model", at_terminal()) == "my-secret-model"
     assert load(opened.workspace.settings).settings.models.main.name == "my-secret-model"
     lines = [line for line in opened.audit.newest() if line.kind == app.SETTING_CHANGED]
-    assert [line.entry.names for line in lines] == [
-        {"setting": "models.main.name", "phase": "done"},
-        {"setting": "models.main.name", "phase": "intent"},
+    names = [{name: line.entry.names[name] for name in ("setting", "phase", "channel")} for line in lines]
+    assert names == [
+        {"setting": "models.main.name", "phase": "done", "channel": "terminal"},
+        {"setting": "models.main.name", "phase": "intent", "channel": "terminal"},
     ]
     for path in opened.workspace.audit.iterdir():
         assert b"my-secret-model" not in path.read_bytes()
@@ -112,6 +114,6 @@ def test_a_setting_that_does_not_fit_changes_and_records_nothing(opened: app.App
     before = opened.workspace.settings.read_bytes()
     head = opened.audit.head()
     with pytest.raises(UsageError):
-        opened.set_setting("disk.need_free_mb", "-1")
+        opened.set_setting("disk.need_free_mb", "-1", at_terminal())
     assert opened.workspace.settings.read_bytes() == before
     assert opened.audit.head() == head

@@ -16,6 +16,7 @@ from metnos.fastpath.records import State
 from metnos.grimoire import fact_rules
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Kind
+from metnos.law.principal import at_terminal
 from metnos.models.budget import Meter, Metered
 from metnos.models.chat import OnText, Prompt, Reply
 from metnos.turn import planning
@@ -81,8 +82,8 @@ def opened(template: Workspace, root: Path) -> Iterator[House]:
         patch.setenv("XDG_STATE_HOME", str(root / "state"))  # what Metnos keeps beside a workspace is none of the home
         patch.setattr(planning, "_SHORTLIST", EVERY_TOOL)
         before = App.open(Workspace(root / "workspace"), MovableClock(START))
-        before.set_setting("policy.autonomy", "full")
-        before.set_setting("turn.planner", "model")
+        before.set_setting("policy.autonomy", "full", at_terminal())
+        before.set_setting("turn.planner", "model", at_terminal())
         app = App.open(before.workspace, before.clock)
         models = Only(Obedient([], []))
         app.__dict__["models"] = models

@@ -20,6 +20,7 @@ import pytest
 from adversary.attacking import Attack, attacks, filled, goals
 from adversary.obedient import House, Obedient, everything, opened, power
 from metnos.core.workspace import Workspace
+from metnos.law.principal import at_terminal
 from suite import Repeat
 from turn.benching import llm_home
 from turn.turning import Taken, take
@@ -216,7 +217,7 @@ def test_nor_wherever_else_it_stands(carrier: str, house: House, looked_up: list
 def test_without_a_model_nobody_obeys(house: House, looked_up: list[str]) -> None:
     """The router reads the owner's words and nothing else; *do what it says* is nothing that it can do."""
     app = house.app
-    app.set_setting("turn.planner", "router")
+    app.set_setting("turn.planner", "router", at_terminal())
     router = type(app).open(app.workspace, app.clock)
     router.__dict__["embedder"] = None
     try:
@@ -231,5 +232,5 @@ def test_without_a_model_nobody_obeys(house: House, looked_up: list[str]) -> Non
             assert power(router) == could
         assert looked_up == []
     finally:
-        app.set_setting("turn.planner", "model")
+        app.set_setting("turn.planner", "model", at_terminal())
         router.close()

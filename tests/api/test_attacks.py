@@ -14,6 +14,7 @@ from metnos.api.daemon import Patience
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.grimoire.trace import State
+from metnos.law.principal import at_terminal
 from metnos.turn.events import Answer, Started, StepDone, Text, Wanted
 from metnos.turn.request import Request
 from tables import try_each
@@ -61,7 +62,7 @@ def real(equipped: App, clock: MovableClock, tmp_path: Path) -> Iterator[Running
     inbox.mkdir()
     (inbox / "one.txt").write_text("1")
     (inbox / "two.txt").write_text("2")
-    equipped.set_setting("policy.autonomy", "full")
+    equipped.set_setting("policy.autonomy", "full", at_terminal())
     app = App.open(equipped.workspace, clock)
     with running(equipped.workspace, clock, app.turns, HURRY) as daemon:
         yield daemon
@@ -72,7 +73,7 @@ def real(equipped: App, clock: MovableClock, tmp_path: Path) -> Iterator[Running
 
 
 def test_an_answer_that_is_cut_in_two_by_the_time_is_neither_lost_nor_mixed_up(daemon: Running, equipped: App) -> None:
-    equipped.set_setting("turn.prompt_s", "0.3")
+    equipped.set_setting("turn.prompt_s", "0.3", at_terminal())
     with raw(daemon.workspace) as file:
         first = exchange(file, wire.pack(wire.request("ask", text="twice", cwd="/")))
         late = wire.pack({"answer": "yes", "question": first["question"]})

@@ -79,7 +79,7 @@ def test_a_golem_beats_by_itself_beside_the_night(equipped: App, clock: MovableC
     def beats() -> dict[str, int]:
         return {str(kind): int(count) for kind, count in equipped.life_db.query("SELECT kind, count FROM beats")}
 
-    equipped.set_setting("life.profile", "golem")
+    equipped.set_setting("life.profile", "golem", at_terminal())
     with running(equipped.workspace, clock, StandIn(clock)) as daemon:
         until(lambda: beats() == {"gamma": 1, "theta": 1, "delta": 1})
         assert daemon.says("gamma: no chain's server is set")

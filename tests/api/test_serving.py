@@ -14,7 +14,7 @@ from metnos.api.serving import Slots
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.errors import MetnosError, ModelError, UsageError
-from metnos.law.principal import Channel, of_account
+from metnos.law.principal import Channel, at_terminal, of_account
 from metnos.night.notices import News
 from metnos.turn.events import Answer, Answered, Started, Text, Wanted
 from metnos.turn.request import Request
@@ -125,7 +125,7 @@ def test_what_is_no_answer_cancels_the_turn(daemon: Running, turns: StandIn) -> 
 
 
 def test_without_an_answer_in_time_the_question_stays_in_the_inbox(daemon: Running, equipped: App) -> None:
-    equipped.set_setting("turn.prompt_s", "0.05")
+    equipped.set_setting("turn.prompt_s", "0.05", at_terminal())
     with raw(daemon.workspace) as file:
         exchange(file, wire.pack(wire.request("ask", text="twice", cwd="/")))
         assert json.loads(file.readline())["number"] == 2
@@ -252,7 +252,7 @@ def test_a_change_of_the_settings_or_of_the_constitution_counts_from_the_next_tu
 ) -> None:
     turn = daemon.client.ask("twice", cwd=tmp_path)
     next(turn)
-    equipped.set_setting("turn.show", "7")
+    equipped.set_setting("turn.show", "7", at_terminal())
     soul = equipped.workspace.soul
     soul.write_text(soul.read_text() + "\n")
     assert list(daemon.client.ask("hello", cwd=tmp_path))

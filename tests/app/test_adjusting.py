@@ -6,7 +6,8 @@ from metnos.app import App, adjusting
 from metnos.core import setting_guards as guards
 from metnos.core import settings
 from metnos.core.errors import Refused, UsageError
-from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal, of_account
+from support import ROOT, kinds
 
 PAGE = Principal(Channel.WEB, "phone", Autonomy.FULL)
 
@@ -68,10 +69,19 @@ def test_whatever_points_to_a_key_is_a_secret(opened: App) -> None:
         ("sandbox.timeout_s", "100"),
         ("night.backup", "false"),
         ("mcp.elicit", "true"),
+        ("memory.engine", "lance"),
+        ("models.main.price_in", "0"),
+        ("models.wise.price_out", "0"),
     ],
 )
 def test_no_script_opens_a_door_or_moves_a_fence(opened: App, name: str, value: str) -> None:
     assert adjusting.needs_person(opened, name, value)
+    before = opened.workspace.settings.read_bytes()
+    for channel in (Channel.SCRIPT, Channel.LIBRARY, Channel.NIGHT, Channel.MCP):
+        with pytest.raises(Refused):
+            opened.set_setting(name, value, Principal(channel, "owner", Autonomy.FULL))
+    assert opened.workspace.settings.read_bytes() == before
+    assert "setting changed" not in kinds(opened.workspace)
 
 
 @pytest.mark.parametrize(
@@ -87,11 +97,35 @@ def test_no_script_opens_a_door_or_moves_a_fence(opened: App, name: str, value: 
 )
 def test_a_script_sets_what_can_do_no_harm(opened: App, name: str, value: str) -> None:
     assert not adjusting.needs_person(opened, name, value)
+    opened.set_setting(name, value, of_account(Channel.SCRIPT))
 
 
 def test_no_key_goes_to_an_address_that_a_script_chose(opened: App) -> None:
     adjusting.change(opened, "models.main.key", "file:cloud", at_terminal())
-    assert adjusting.needs_person(opened, "models.main.url", "http://127.0.0.1:9/v1")
+    for name, value in (("url", "http://127.0.0.1:9/v1"), ("name", "dearer"), ("key", "")):
+        assert adjusting.needs_person(opened, f"models.main.{name}", value)
+
+
+def test_who_changed_a_setting_is_in_the_audit(opened: App) -> None:
+    opened.set_setting("turn.show", "7", PAGE)
+    line = next(opened.audit.newest())
+    assert {"setting": "turn.show", "channel": "web", "sender": "phone"}.items() <= line.entry.names.items()
+
+
+def test_only_a_person_at_the_terminal_stores_a_key(opened: App) -> None:
+    for by in (PAGE, of_account(Channel.SCRIPT), of_account(Channel.LIBRARY)):
+        with pytest.raises(Refused, match="only a person may store a key"):
+            adjusting.store_secret(opened, "model key stored", "cloud", "sk-0123456789", by, keyring=False)
+    assert not (opened.workspace.keys / "cloud.token").exists()
+
+
+def test_every_change_of_a_setting_comes_by_the_one_gate() -> None:
+    """Nothing but `App.set_setting` writes metnos.toml, and nothing but `store_secret` stores a key."""
+    source = ROOT / "src/metnos"
+    users = {"settings_file.write_value": "app/house.py", "keys.store_in": "app/adjusting.py"}
+    for call, place in users.items():
+        found = {str(path.relative_to(source)) for path in source.rglob("*.py") if f"{call}" in path.read_text()}
+        assert found == {place}
 
 
 def test_every_door_and_every_fence_needs_a_person(opened: App) -> None:

@@ -11,6 +11,7 @@ from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import TestamentError
 from metnos.core.records import Check, Level
+from metnos.law.principal import at_terminal
 from metnos.life.cause import Cause
 from metnos.life.thanatopsis import Wishes
 
@@ -95,7 +96,7 @@ class TestMoney:
 
 
 def test_a_profile_that_is_not_there_and_a_broken_file_are_said(opened: App) -> None:
-    opened.set_setting("life.profile", "nobody")
+    opened.set_setting("life.profile", "nobody", at_terminal())
     again = App.open(opened.workspace, opened.clock)
     assert said(ailing.check(again))[0] is Level.RED
     again.close()

@@ -13,6 +13,7 @@ from metnos.fastpath.rules import Calibration, Curve
 from metnos.grimoire.medium import Facts
 from metnos.grimoire.trace import Desired
 from metnos.grimoire.trace import State as Turn
+from metnos.law.principal import at_terminal
 from metnos.mnestome import record
 from turn.fasting import events, every, fill, make_sure, path_of
 from turn.scripted import reopened
@@ -129,7 +130,7 @@ def test_no_wish_for_a_pipeline_keeps_words_of_requests(app: App) -> None:
 def test_a_forgetting_that_was_cut_short_is_finished_the_next_time(app: App) -> None:
     turn = secretive(app)
     app.medium.redact(turn)  # and killed here
-    learning.forget_turn(app, turn)
+    learning.forget_turn(app, turn, at_terminal())
     assert every(app) == []
 
 

@@ -12,6 +12,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Scope
 from metnos.grimoire.fact import Standing
+from metnos.law.principal import at_terminal
 from signing import approve
 from turn.turning import OWNER
 
@@ -37,7 +38,7 @@ class TestConsent:
         assert "hazelnuts" in item.title
         remembering.curate(personal, now=True)
         assert len(personal.inbox.waiting()) == 1, "it is asked once"
-        keeping.apply(personal, approve(personal.inbox, item.id, OWNER))
+        keeping.apply(personal, approve(personal.inbox, item.id, OWNER), at_terminal())
         assert Standing.ACTIVE in self.about_her(personal)
 
     def test_after_a_no_it_is_gone(self, personal: App) -> None:
@@ -85,7 +86,7 @@ class TestConsent:
     def test_a_no_leaves_no_word_when_it_is_forgotten(self, personal: App) -> None:
         personal.inbox.refuse(personal.inbox.waiting()[0].id, OWNER)
         keeping.ask_consent(personal)
-        keeping.forget(personal, keeping.forgetting(personal).plan("hazelnuts"))
+        keeping.forget(personal, keeping.forgetting(personal).plan("hazelnuts"), at_terminal())
         personal.close()
         held = [path for path in personal.workspace.root.rglob("*") if path.is_file()]
         assert [path for path in held if b"hazelnuts" in path.read_bytes().lower()] == []

@@ -10,6 +10,7 @@ from metnos.app import night as building
 from metnos.core.errors import ModelError
 from metnos.executors import fitness
 from metnos.grimoire.trace import State
+from metnos.law.principal import at_terminal
 from metnos.models.chat import Prompt, Reply
 from metnos.night.jobs import NOBODY, Watcher
 from turn.scripted import Said, reopened
@@ -109,7 +110,7 @@ def test_what_could_be_measured_failed_or_is_forgotten_is_not_its_business(equip
     app.medium.close(trace("01FOUND", asked=now, closed=now, passings=(), desired=()))
     summarise(app, 1, steps=(step(executor=SAYS, ok=False, kind="failed", gap_after=2),), state=State.FAILED)
     turn = summarise(app, 2)
-    learning.forget_turn(app, turn)
+    learning.forget_turn(app, turn, at_terminal())
     app.medium.redact(turn)
     assert critic.job(app, NOBODY).counts == {}
     assert chat.asked == []

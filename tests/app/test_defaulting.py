@@ -87,7 +87,7 @@ def test_a_question_that_was_tampered_with_sets_nothing(heir: App, take: Take) -
     approve(heir.inbox, item.id, at_terminal())
     for body in ({"setting": "policy.autonomy", "value": "full"}, {"setting": "turn.steps", "value": "50"}):
         with pytest.raises(InboxError, match="no setting"):
-            defaulting.answered(heir, replace(item, body=body))
+            defaulting.answered(heir, replace(item, body=body), at_terminal())
     assert load(heir.workspace.settings).settings.policy.autonomy == "supervised"
 
 

@@ -17,6 +17,7 @@ from metnos.core import files
 from metnos.core.clock import MovableClock
 from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, TestamentError
 from metnos.grimoire.fact import Kind
+from metnos.law.principal import at_terminal
 from metnos.life import testament_file
 from metnos.life.cause import Cause
 from metnos.life.profile import SHIPPED
@@ -126,7 +127,7 @@ class TestDamagedMemory:
         folder.mkdir()
         text = (SHIPPED / "golem.toml").read_text(encoding="utf-8").replace("ticks = 100000", "ticks = 1")
         (folder / "mayfly.toml").write_text(text.replace('pack = "defi"', 'pack = "home"'), encoding="utf-8")
-        lived.set_setting("life.profile", "mayfly")
+        lived.set_setting("life.profile", "mayfly", at_terminal())
         app = App.open(lived.workspace, clock)
         app.living.beat("theta 1")
         heart = beating.require(damaged(app, *STORES[:3]))

@@ -6,6 +6,7 @@ from life.lived import SECRET, WORDS, live
 from metnos.app import App, estate
 from metnos.core.errors import UsageError
 from metnos.grimoire.episode import Episode
+from metnos.law.principal import at_terminal
 from support import START
 
 
@@ -65,5 +66,5 @@ def test_a_life_is_counted(lived: App) -> None:
 
 def test_habits_are_how_it_worked_and_never_what_it_may_do(lived: App) -> None:
     for name, value in (("turn.steps", "7"), ("policy.autonomy", "full"), ("web.port", "1234")):
-        lived.set_setting(name, value)
+        lived.set_setting(name, value, at_terminal())
     assert [each.setting for each in estate.habits(lived)] == ["turn.steps"]

@@ -8,7 +8,7 @@ import pytest
 from app.turned import close, pdfs
 from metnos.app import App, explaining, learning
 from metnos.fastpath.records import State
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.turn.shortcut import Shortcuts
 from turn.fasting import IS_CHECKED, events, fill, make_sure, path_of, practise, there
 from turn.scripted import reopened
@@ -50,7 +50,7 @@ def test_what_is_explained_does_not_depend_on_which_turns_are_checked(
 ) -> None:
     practise(app, "find the PDFs in {}")
     monkeypatch.setattr(Shortcuts, "_is_checked", IS_CHECKED)
-    app.set_setting("fastpath.check_every", "2")
+    app.set_setting("fastpath.check_every", "2", at_terminal())
     told = [explaining.explain(app, "find the PDFs in ~/docs", OWNER, home)["found"][0]["may"] for _ in range(12)]
     assert told == [True] * 12
 

@@ -13,7 +13,7 @@ from copying import copy_folder
 from metnos.app import App, keeping, learning, remembering
 from metnos.core import files
 from metnos.core.clock import MovableClock
-from metnos.core.errors import MetnosError, ModelError, UsageError
+from metnos.core.errors import MetnosError, ModelError, Refused, UsageError
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Episode, Viewer, Where
 from metnos.grimoire.fact import Kind
@@ -21,7 +21,8 @@ from metnos.grimoire.forget import Forgotten
 from metnos.grimoire.trace import Kept
 from metnos.law import audit_log
 from metnos.law.inbox import State
-from support import START
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
+from support import START, kinds
 from turn.fasting import fill
 from turn.scripted import steps
 from turn.turning import OWNER, take
@@ -59,7 +60,7 @@ def holding(workspace: Workspace, word: str = STEM) -> list[str]:
 
 
 def forget(app: App, query: str = "", *ids: str) -> Forgotten:
-    return keeping.forget(app, keeping.forgetting(app).plan(query, ids))
+    return keeping.forget(app, keeping.forgetting(app).plan(query, ids), at_terminal())
 
 
 def every(app: App) -> list[Episode]:
@@ -147,7 +148,7 @@ class TestForgetting:
         mine.write_text(mine.read_text() + f"\nI play the {WORD}.\n")
         plan = keeping.forgetting(full).plan(WORD)
         assert plan.yours == ("USER.md",)
-        keeping.forget(full, plan)
+        keeping.forget(full, plan, at_terminal())
         assert keeping.still_says(full, WORD) == ["USER.md"]
         assert [each.text for each in full.grimoire.recall("boiler", Viewer()).episodes] == [other.text]
         assert full.workspace.history.read_text() == "\n# then\n+hello\n"
@@ -263,7 +264,7 @@ class TestAnotherEngine:
         app = wise
         seen: list[tuple[int, int]] = []
         for engine in ("lance", "sqlite"):
-            moved = keeping.move(app, engine, lambda done, of: seen.append((done, of)))
+            moved = keeping.move(app, engine, at_terminal(), lambda done, of: seen.append((done, of)))
             assert moved.count == len(before)
             app.close()
             app = App.open(app.workspace, clock)
@@ -325,3 +326,36 @@ class TestAnotherEmbedder:
         with pytest.raises(ModelError, match="no embedder") as refused:
             keeping.embed_anew(wise, lambda _done, _of: None, again=False)
         assert "metnos config set" in refused.value.fix
+
+
+@pytest.mark.parametrize("channel", [Channel.SCRIPT, Channel.LIBRARY, Channel.MCP, Channel.API, Channel.NIGHT])
+def test_no_program_forgets_agrees_or_puts_back_for_the_owner(opened: App, channel: Channel) -> None:
+    by = Principal(channel, "program", Autonomy.FULL)
+    made = opened.grimoire.add("The spare key is under the mat.")
+    plan = keeping.forgetting(opened).plan("spare key")
+    before = kinds(opened.workspace)
+    for act in (
+        lambda: keeping.forget(opened, plan, by),
+        lambda: keeping.forget(opened, plan, by, told_by="mcp:program"),
+        lambda: learning.forget_turn(opened, "01T00000", by),
+        lambda: opened.grimoire.facts.agreed("01FACT", by),
+        lambda: opened.grimoire.playbook.restore(1, by),
+    ):
+        with pytest.raises(Refused, match="a person has to") as caught:
+            act()
+        assert "metnos " in caught.value.fix
+    assert opened.grimoire.episodes.get([made.id])
+    assert kinds(opened.workspace) == before
+    with pytest.raises(Refused):
+        keeping.restore_playbook(opened, 1, by)
+    line = next(each for each in opened.audit.newest() if each.kind == keeping.RESTORED)
+    assert (line.entry.names["phase"], line.entry.names["channel"]) == ("failed", channel)
+
+
+def test_nobody_forgets_while_everything_is_halted(opened: App) -> None:
+    opened.grimoire.add("The spare key is under the mat.")
+    plan = keeping.forgetting(opened).plan("spare key")
+    opened.halts.halt("smoke")
+    with pytest.raises(Refused, match="smoke") as caught:
+        keeping.forget(opened, plan, at_terminal())
+    assert caught.value.fix.endswith("metnos executor panic --lift")

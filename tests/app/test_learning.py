@@ -14,6 +14,7 @@ from metnos.app import App, examine, learning
 from metnos.core.records import Level
 from metnos.fastpath.records import FastPath, State
 from metnos.grimoire.trace import Passing
+from metnos.law.principal import at_terminal
 from metnos.mnestome import record
 from signing import sign
 from turn.fasting import events, every, fill, make_sure, path_of
@@ -146,7 +147,7 @@ def test_what_is_forgotten_leaves_no_word_in_either_file(app: App) -> None:
     for number in range(3):
         for turn in (f"01T{number:05}", f"01T{10 + number:05}"):
             app.medium.redact(turn)
-            learning.forget_turn(app, turn)
+            learning.forget_turn(app, turn, at_terminal())
     assert not any(b"xyloph" in everything(path) for path in (*files, app.workspace.medium_db))
     assert learning.catch_up(app) == 0, "what is gone is not learnt again"
     assert {form.canonical for form in app.fast.logs[0].forms()} == {"find <files.pdf> in <path>"}
@@ -162,7 +163,7 @@ def test_a_path_of_which_a_turn_was_forgotten_is_planned_until_somebody_asks_aga
     for number in range(4):
         close(app, number, *pdfs(f"f{number}"))
         learning.catch_up(app)
-    learning.forget_turn(app, "01T00000")
+    learning.forget_turn(app, "01T00000", at_terminal())
     (form,) = app.fast.logs[0].forms()
     assert form.said == form.canonical
     trace = take(app, "find the PDFs in ~/docs").trace
@@ -181,7 +182,7 @@ def test_what_could_not_be_done_leaves_no_word_of_it_in_events_which_are_never_f
     assert events(app, path_of(app, "find_files"))["fell_back"] == 1
     assert b"zanzibar" not in everything(app.workspace.mnest_db)
     app.medium.redact(trace.id)
-    learning.forget_turn(app, trace.id)
+    learning.forget_turn(app, trace.id, at_terminal())
     assert b"zanzibar" not in everything(app.workspace.medium_db)
 
 

@@ -11,10 +11,11 @@ from app.remembered import Embedder
 from metnos import Forgotten, Grimoire, MetnosError
 from metnos.app import App, library_memory
 from metnos.core.clock import MovableClock
-from metnos.core.errors import UsageError, WorkspaceError
+from metnos.core.errors import Refused, UsageError, WorkspaceError
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Provenance
 from metnos.grimoire.fact import Decay, Fact, Kind, Standing
+from support import kinds
 
 KEY = "The spare key is under the blue flower pot."
 BOILER = "The boiler was serviced in May."
@@ -262,16 +263,32 @@ class TestInAWorkspace:
                 assert memory.recall("where is the spare key?")[0].text == KEY
         assert not (workspace.root / "grimoire.db").exists()
 
-    def test_forgetting_is_recorded_and_consent_is_the_inbox_s(self, opened: App, workspace: Workspace) -> None:
+    def test_a_program_neither_forgets_nor_agrees_for_its_owner(self, opened: App, workspace: Workspace) -> None:
         with Grimoire(workspace.root, embedder=None) as memory:
             made = memory.remember(KEY)
-            assert memory.forget(made.id).episodes == 1
-            assert memory.recall("spare key") == []
-            with pytest.raises(UsageError, match="inbox"):
-                memory.agree(made.id)
-        month = next(path for path in workspace.audit.iterdir() if path.suffix == ".jsonl")
-        assert "memory forgotten" in month.read_text()
-        assert "flower" not in month.read_text()
+            for words, ids in (("spare key", ()), ("", (made.id,)), ("never heard of", ())):
+                with pytest.raises(Refused, match="a person has to") as caught:
+                    memory.forget(*ids, words=words)
+                assert "metnos memory forget" in caught.value.fix
+            assert memory.recall("spare key")[0].text == KEY
+            for answer in (memory.agree, memory.refuse):
+                with pytest.raises(Refused, match="inbox"):
+                    answer(made.id)
+        assert "memory forgotten" not in kinds(workspace)
+
+    def test_a_link_to_it_is_no_memory_of_ones_own(self, opened: App, workspace: Workspace, tmp_path: Path) -> None:
+        opened.grimoire.add(KEY)
+        (tmp_path / "mine").symlink_to(workspace.memory)
+        with Grimoire(tmp_path / "mine", embedder=None) as memory, pytest.raises(Refused):
+            memory.forget(words="spare key")
+
+    def test_what_is_taken_in_is_in_the_audit(self, opened: App, workspace: Workspace, tmp_path: Path) -> None:
+        with Grimoire(tmp_path / "bot", embedder=None) as bot:
+            bot.remember(KEY)
+            bot.export(tmp_path / "out.jsonl")
+        with Grimoire(workspace.root, embedder=None) as memory:
+            memory.take_in(tmp_path / "out.jsonl")
+        assert "memory taken in" in kinds(workspace)
 
     def test_learning_is_the_night_s(self, workspace: Workspace) -> None:
         with Grimoire(workspace.root, embedder=None) as memory:

@@ -16,6 +16,7 @@ from metnos.context.budgets import Phase
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ModelError, StoreCorrupt
 from metnos.core.workspace import Workspace
+from metnos.law.principal import at_terminal
 from metnos.life.cause import Cause
 from metnos.life.dice import THROWN
 from metnos.life.vitality_rules import ORDER, RULES
@@ -119,7 +120,7 @@ class TestKnowledge:
     def test_what_is_forgotten_has_no_score_either(self, wise: App) -> None:
         done(wise, ASKED)
         plan = keeping.forgetting(wise).plan(ids=[the_folder(wise).id])
-        keeping.forget(wise, plan)
+        keeping.forget(wise, plan, at_terminal())
         assert wise.living.fitness.counts() == (0, 0)
 
     def test_knowledge_that_is_always_wrong_is_told_as_the_end_and_more_turns_are_answered(
@@ -145,10 +146,10 @@ class TestKnowledge:
 
 class TestMoney:
     def test_a_life_without_money_is_refused_what_its_end_may_still_ask(self, equipped: App) -> None:
-        equipped.set_setting("models.main.url", "http://127.0.0.1:9/v1")  # nobody listens there
-        equipped.set_setting("models.main.price_in", "1000")
-        equipped.set_setting("models.main.price_out", "1000")
-        equipped.set_setting("models.retries", "0")
+        equipped.set_setting("models.main.url", "http://127.0.0.1:9/v1", at_terminal())  # nobody listens there
+        equipped.set_setting("models.main.price_in", "1000", at_terminal())
+        equipped.set_setting("models.main.price_out", "1000", at_terminal())
+        equipped.set_setting("models.retries", "0", at_terminal())
         app = mortal(equipped, balance=5.0)
         spend(app, 4.69)
         living = app.models.metered("main", Meter(ROOMY))
@@ -164,7 +165,7 @@ class TestMoney:
         assert app.living.account.spent() == pytest.approx(4.69)
 
     def test_the_owners_setting_wins_over_the_profile(self, equipped: App) -> None:
-        equipped.set_setting("life.balance_usd", "50")
+        equipped.set_setting("life.balance_usd", "50", at_terminal())
         app = mortal(equipped, balance=5.0)
         assert app.living.terms.balance_usd == 50
         assert app.living.account.reserve == 1.0

@@ -19,6 +19,7 @@ from metnos.law.own_pin import OwnPin
 from metnos.law.principal import at_terminal
 from metnos.night.jobs import Night, Watcher
 from metnos.night.records import State
+from support import kinds
 from turn.turning import take
 
 JOBS = [
@@ -47,13 +48,13 @@ def test_a_sound_workspace_has_nothing_to_tell(night: Night, equipped: App) -> N
 
 
 def test_without_the_backup_there_is_none(equipped: App) -> None:
-    equipped.set_setting("night.backup", "false")
+    equipped.set_setting("night.backup", "false", at_terminal())
     opened = App.open(equipped.workspace, equipped.clock)
     assert [job.name for job in building.jobs(opened)] == JOBS[:-1]
 
 
 def test_the_hour_is_the_setting(equipped: App, clock: MovableClock) -> None:
-    equipped.set_setting("night.at", "23:30")
+    equipped.set_setting("night.at", "23:30", at_terminal())
     night = building.build(App.open(equipped.workspace, equipped.clock))
     assert f"{night.wake(clock.now()).astimezone():%H:%M}" == "23:30"
 
@@ -96,7 +97,7 @@ def test_backups_are_made_and_the_oldest_of_them_go(night: Night, equipped: App,
     folder.mkdir()
     (folder / "metnos-20200101T000000Z.tar.gz").write_text("made by hand")
     (equipped.workspace.root / ".run").mkdir()
-    equipped.set_setting("night.keep_backups", "2")
+    equipped.set_setting("night.keep_backups", "2", at_terminal())
     night = building.build(App.open(equipped.workspace, clock))
     names = []
     for _ in range(4):
@@ -105,10 +106,11 @@ def test_backups_are_made_and_the_oldest_of_them_go(night: Night, equipped: App,
         names.append(Path(run.message).name)
         clock.move(timedelta(days=1))
     assert {path.name for path in folder.iterdir()} == {"metnos-20200101T000000Z.tar.gz", *names[-2:]}
+    assert kinds(equipped.workspace).count(building.BACKUPS_REMOVED) == 2 * 2  # before and after each
 
 
 def test_a_backup_that_cannot_be_made_fails_and_says_why(equipped: App, clock: MovableClock) -> None:
-    equipped.set_setting("backup.folder", str(equipped.workspace.root / "inside"))
+    equipped.set_setting("backup.folder", str(equipped.workspace.root / "inside"), at_terminal())
     run = building.build(App.open(equipped.workspace, clock)).run_now("backup")
     assert (run.state, run.message) == (State.FAILED, "a backup cannot lie inside the workspace")
 

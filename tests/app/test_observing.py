@@ -20,6 +20,7 @@ from metnos.app.observing import Observer
 from metnos.core.clock import MovableClock
 from metnos.core.log import Log
 from metnos.grimoire.trace import ModelCall, State
+from metnos.law.principal import at_terminal
 from turn.turning import take
 
 SECRET = "quetzalcoatl"
@@ -61,7 +62,7 @@ def receiver() -> Iterator[Receiver]:
 
 def telling(app: App, clock: MovableClock, **settings: str) -> App:
     for name, value in settings.items():
-        app.set_setting(f"otel.{name}", value)
+        app.set_setting(f"otel.{name}", value, at_terminal())
     return App.open(app.workspace, clock)
 
 

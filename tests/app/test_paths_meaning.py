@@ -25,6 +25,7 @@ from metnos.fastpath.records import State
 from metnos.fastpath.rules import Rules
 from metnos.grimoire.trace import State as Ended
 from metnos.grimoire.trace import Trace
+from metnos.law.principal import at_terminal
 from metnos.models.embed_builtin import Builtin
 from metnos.turn.shortcut import Shortcuts
 from support import START
@@ -66,7 +67,7 @@ def app(_template: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     made = Workspace(Path.home() / "workspace")
     copy_folder(_template.root, made.root)
     first = App.open(made, MovableClock(START))
-    first.set_setting("turn.planner", "router")
+    first.set_setting("turn.planner", "router", at_terminal())
     opened = App.open(made, first.clock)
     opened.__dict__["embedder"] = Builtin()
     numbers = count(1)

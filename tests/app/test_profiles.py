@@ -6,13 +6,14 @@ from metnos.app import App, profiles, sight
 from metnos.context.budgets import SHAPES, Task
 from metnos.core.errors import SettingsError
 from metnos.grimoire.domain import HOME
+from metnos.law.principal import at_terminal
 from metnos.life.pack import SHIPPED
 from metnos.life.profile import SHIPPED as PROFILES
 
 
 def reopened(app: App, **settings: str) -> App:
     for name, value in settings.items():
-        app.set_setting(f"life.{name}", value)
+        app.set_setting(f"life.{name}", value, at_terminal())
     return App.open(app.workspace, app.clock)
 
 

@@ -33,7 +33,7 @@ from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Scope, Where
 from metnos.grimoire.fact import Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.life.vitality_rules import Effects
 from support import at_once
 from turn.turning import OWNER, take
@@ -107,7 +107,7 @@ class TestTakingIn:
 
     def test_what_was_forgotten_is_not_taken_in_again(self, app: App) -> None:
         trace = done(app, "find the PDFs in ~/docs")
-        learning.forget_turn(app, trace.id)
+        learning.forget_turn(app, trace.id, at_terminal())
         app.medium.offer_again(remembering.PROJECTION)
         with app.grimoire.db.write() as tx:
             tx.execute("DELETE FROM applied_turns")

@@ -112,8 +112,8 @@ class TestTestament:
         assert done.opened.compression > 0
 
     def test_changed_settings_are_habits(self, lived: App, target: Path) -> None:
-        lived.set_setting("turn.steps", "7")
-        lived.set_setting("policy.autonomy", "full")
+        lived.set_setting("turn.steps", "7", at_terminal())
+        lived.set_setting("policy.autonomy", "full", at_terminal())
         retiring.retire(lived, to=target)
         assert [(each.setting, each.value, each.held) for each in left(target).testament.habits] == [
             ("turn.steps", 7, 1)

@@ -16,6 +16,7 @@ from metnos.core.errors import TestamentError
 from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Episode
 from metnos.grimoire.fact import Kind
+from metnos.law.principal import at_terminal
 from metnos.life import reflection
 from metnos.life.cause import Cause
 from metnos.life.testament import MOST_DEFAULTS, Category, Habit
@@ -27,8 +28,8 @@ NAME = "rossi_diagnosi"  # private, and short enough for everything
 
 
 def test_words_of_the_owner_in_a_setting_stay_behind(lived: App, target: Path) -> None:
-    lived.set_setting("mnestome.fading", f"{NAME}=0.01")
-    lived.set_setting("turn.steps", "7")
+    lived.set_setting("mnestome.fading", f"{NAME}=0.01", at_terminal())
+    lived.set_setting("turn.steps", "7", at_terminal())
     retiring.retire(lived, to=target)
     assert NAME not in target.read_text(encoding="utf-8")
     assert [each.setting for each in left(target).testament.habits] == ["turn.steps"]
@@ -38,7 +39,7 @@ def test_the_name_of_a_profile_of_the_owners_stays_behind(lived: App, target: Pa
     folder = lived.workspace.root / "profiles"
     folder.mkdir()
     (folder / f"{NAME}.toml").write_text('ticks = "turn"\npack = "home"\n', encoding="utf-8")
-    lived.set_setting("life.profile", NAME)
+    lived.set_setting("life.profile", NAME, at_terminal())
     app = App.open(lived.workspace, lived.clock)
     app.__dict__["embedder"] = None
     retiring.retire(app, Cause.ECONOMIC, to=target)

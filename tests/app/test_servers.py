@@ -15,7 +15,7 @@ from metnos.executors.mcp.servers import Server
 from metnos.executors.outcome import Outcome
 from metnos.executors.state import State
 from metnos.law.capability import Capability
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.synt import gates_capabilities
 from signing import approve
 
@@ -167,7 +167,7 @@ def test_a_tool_that_is_not_offered_cannot_be_wished_for(equipped: App) -> None:
 
 
 def test_where_there_is_no_room_it_is_signed_and_switched_off(equipped: App) -> None:
-    equipped.set_setting("executors.births", "0")
+    equipped.set_setting("executors.births", "0", at_terminal())
     app = App.open(equipped.workspace, equipped.clock)
     server = Server("notes", strange.command("honest"))
     made = servers.add(

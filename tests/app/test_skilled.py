@@ -119,7 +119,7 @@ class TestConsent:
 
     def test_what_is_forgotten_is_gone_and_can_come_again(self, app: App, tmp_path: Path) -> None:
         agreed(app, tmp_path)
-        keeping.forget(app, keeping.forgetting(app).plan("tax-forms"))
+        keeping.forget(app, keeping.forgetting(app).plan("tax-forms"), at_terminal())
         assert app.grimoire.episodes.count() == 0
         assert not any("tax-forms" in str(item.body) for item in app.inbox.newest(10))
         assert agreed(app, tmp_path)

@@ -23,7 +23,7 @@ OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 
 def test_an_interrupted_turn_is_named_and_offered_for_undo(equipped: App, tmp_path: Path) -> None:
     (tmp_path / "home" / "a.txt").write_text("a")
-    equipped.set_setting("policy.autonomy", "full")
+    equipped.set_setting("policy.autonomy", "full", at_terminal())
     child = os.fork()
     if child == 0:
         app = App.open(equipped.workspace)
@@ -60,6 +60,8 @@ def test_old_conversations_are_summarised_by_a_model_or_by_rules(equipped: App, 
     scripted(equipped, "The owner asked for the time.")
     done = turning.retain(equipped)
     assert (done.turns, done.by_model) == (1, 1)
+    line = next(each for each in equipped.audit.newest() if each.kind == turning.SUMMARISED)
+    assert line.entry.counts["turns"] == 1
     assert equipped.medium.summaries("a")[0].text == "The owner asked for the time."
     assert equipped.medium.load(first).text == ""
     take(equipped, "what time is it?", conversation="b")
@@ -79,10 +81,10 @@ def test_what_is_stable_is_proposed_and_kept_only_with_a_yes(equipped: App, cloc
     memory = equipped.workspace.root / "MEMORY.md"
     before = memory.read_text()
     approved = approve(equipped.inbox, item.id, OWNER)
-    keeping.apply(equipped, approved)
+    keeping.apply(equipped, approved, at_terminal())
     assert memory.read_text() == f"{before}- {item.body['text']}\n"
     with pytest.raises(InboxError):
-        keeping.apply(equipped, approved)
+        keeping.apply(equipped, approved, at_terminal())
     turning.retain(equipped)
     assert equipped.inbox.waiting() == []
 

@@ -209,6 +209,6 @@ def test_forgetting_a_turn_takes_its_words_out_of_the_repair(app: App, clock: Mo
     strike_out(app, clock)
     introspecting.job(app)
     (direction,) = questions(app)
-    learning.forget_turn(app, "01T00000")
+    learning.forget_turn(app, "01T00000", at_terminal())
     assert "a # b" not in str(app.growing.proposals.all())
     assert app.inbox.find(direction.id).title == "(forgotten)"

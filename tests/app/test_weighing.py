@@ -11,6 +11,7 @@ from metnos.app import App, weighing
 from metnos.core.errors import UsageError
 from metnos.grimoire.admission import Weights
 from metnos.law import audit_log
+from metnos.law.principal import at_terminal
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_the_settings_are_what_counts(app: App) -> None:
 @pytest.mark.parametrize(("name", "value"), [("grounding", "-1"), ("kind", "7"), ("bias", "nan"), ("bias", "-7")])
 def test_what_is_beyond_the_bounds_is_refused(app: App, name: str, value: str) -> None:
     with pytest.raises(UsageError, match=f"memory.admission.{name}"):
-        app.set_setting(f"memory.admission.{name}", value)
+        app.set_setting(f"memory.admission.{name}", value, at_terminal())
 
 
 def test_fitted_weights_count_when_they_are_kept_and_until_they_are_dropped(app: App) -> None:

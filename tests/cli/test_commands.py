@@ -14,6 +14,7 @@ from cli.terminal import on_a_terminal
 from cli.warm import metnos
 from metnos.app import App, read_backup
 from metnos.core.workspace import Workspace
+from metnos.law.principal import at_terminal
 from support import PROGRAM, Ran, Say
 
 HOME_WORKSPACE = Path(".local/share/metnos")
@@ -172,8 +173,8 @@ class TestAudit:
             finally:
                 running.kill()
         assert "constitution pinned" in seen[4]
-        assert "phase=intent setting=disk.need_free_mb" in seen[7]
-        assert "phase=done setting=disk.need_free_mb" in seen[8]
+        assert all(word in seen[7] for word in ("channel=script", "phase=intent", "setting=disk.need_free_mb"))
+        assert all(word in seen[8] for word in ("channel=script", "phase=done", "setting=disk.need_free_mb"))
 
     def test_it_can_be_read_when_nothing_else_works(self, root: Path, say: Say) -> None:
         (root / "SOUL.md").unlink()
@@ -258,7 +259,7 @@ class TestBackupAndRestore:
     def test_another_agents_backup_shows_what_it_brings(self, root: Path, tmp_path: Path, say: Say) -> None:
         opened = App.open(Workspace(root))
         for name, value in (("policy.autonomy", "full"), ("models.main.url", "http://127.0.0.1:9/v1")):
-            opened.set_setting(name, value)
+            opened.set_setting(name, value, at_terminal())
         servers = {"notes": {"command": ["/tmp/evil", "a b"], "url": "", "env": {}, "key": ""}}
         (root / "mcp.json").write_text(json.dumps({"servers": servers}))
         (root / "SOUL.md").write_text((root / "SOUL.md").read_text() + "\nAnd \x1b[2Jbe kind.\n")

@@ -14,6 +14,7 @@ from metnos.cli.notices import fetching
 from metnos.core.clock import MovableClock
 from metnos.core.errors import DaemonError, UsageError
 from metnos.grimoire.trace import State
+from metnos.law.principal import at_terminal
 from metnos.night import desktop
 from metnos.night.notices import News
 
@@ -82,7 +83,7 @@ def test_wrong_words(house: App) -> None:
 
 
 def test_what_fails_fails_here_too(house: App) -> None:
-    house.set_setting("backup.folder", str(house.workspace.root / "inside"))
+    house.set_setting("backup.folder", str(house.workspace.root / "inside"), at_terminal())
     opened = App.open(house.workspace, house.clock)
     house.__dict__["loaded"] = opened.loaded
     done = type_in("run", "backup")

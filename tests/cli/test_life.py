@@ -11,6 +11,7 @@ from app.turned import close, pdfs
 from cli.terminal import on_a_terminal
 from metnos.app import App
 from metnos.core.workspace import Workspace
+from metnos.law.principal import at_terminal
 from support import Say
 
 pytestmark = pytest.mark.usefixtures("typist")
@@ -71,7 +72,7 @@ def test_more_money_is_seen_at_once_and_counts_with_the_next_turn(app: App, say:
     poor.living.account.fund("life").hold(4.7)
     lived(poor, 1)
     assert "the money it had to live on is spent" in say("life", "status").out
-    app.set_setting("life.balance_usd", "500")
+    app.set_setting("life.balance_usd", "500", at_terminal())
     ran = say("life", "status")
     assert ran.out.startswith("Terminal  vitality 0.99")
     assert "With its next turn it will be thriving." in ran.out
@@ -113,7 +114,7 @@ def test_dice(app: App, say: Say) -> None:
 
 @pytest.mark.usefixtures("root")
 def test_a_profile_that_is_not_there_is_an_error_that_names_those_that_are(say: Say, app: App) -> None:
-    app.set_setting("life.profile", "ghost")
+    app.set_setting("life.profile", "ghost", at_terminal())
     ran = say("life", "status")
     assert ran.code == 1
     assert "there is no profile called 'ghost'" in ran.err

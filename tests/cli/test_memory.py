@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.remembered import ASKED, LINE, Embedder, copied, known, taught, the_folder
+from cli.warm import metnos
 from metnos.app import App, found, keeping, remembering
 from metnos.cli import Choice, memory, memory_figures, memory_keep, person, why
 from metnos.core import files
@@ -281,7 +282,7 @@ class TestKeeping:
             for line in (("learn",), ("dream",)):
                 assert "another process" in refused(*line).what
 
-    def test_the_versions_of_the_playbook(self, app: App) -> None:
+    def test_the_versions_of_the_playbook(self, app: App, typist: list[str]) -> None:
         book = app.workspace.root / "PLAYBOOK.md"
         before = book.read_text()
         (first, *_) = data("playbook")
@@ -290,7 +291,13 @@ class TestKeeping:
         assert f"{first['id']}  " in typed("playbook")
         newest = data("playbook")[-1]["id"]
         assert "+- Be kind." in typed("playbook", "--diff", str(newest))
+        ran = metnos("--workspace", str(app.workspace.root), "memory", "playbook", "--restore", str(first["id"]))
+        assert (ran.code, "only a person may put a version back" in ran.err) == (1, True), ran
+        assert "Be kind" in book.read_text()
         assert "as in version" in typed("playbook", "--restore", str(first["id"]))
+        assert f"Put version {first['id']} of PLAYBOOK.md back?" in typist[0]
+        line = next(each for each in app.audit.newest() if each.kind == "playbook restored")
+        assert (line.entry.names["channel"], line.entry.counts["version"]) == ("terminal", first["id"])
         assert book.read_text() == before
         for flag in ("--diff", "--restore"):
             assert "no version 99" in refused("playbook", flag, "99").what

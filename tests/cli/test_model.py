@@ -15,6 +15,7 @@ from metnos.cli import Choice
 from metnos.cli import model as commands
 from metnos.core.settings import load
 from metnos.core.workspace import Workspace
+from metnos.law.principal import Principal, at_terminal
 from metnos.models import discover, keys, pins
 from models.server import Running, fails, lists, says, serving
 from support import kinds
@@ -57,9 +58,10 @@ def test_a_new_workspace_has_none_and_is_told_what_there_is(workspace: Workspace
     assert models(workspace).main.url == ""  # found is not used
 
 
+@pytest.mark.usefixtures("typist")
 def test_the_list_as_json(workspace: Workspace, ollama: Running) -> None:
     type_in(workspace, "use", "main", "qwen3:8b")
-    type_in(workspace, "use", "wise", "claude", "--anthropic", "--key", "file:claude", "--yes")
+    type_in(workspace, "use", "wise", "claude", "--anthropic", "--key", "file:claude")
     said = json.loads(type_in(workspace, "list", "--json").output)
     assert [(row["tier"], row["model"], row["outside"]) for row in said["tiers"]] == [
         ("main", "qwen3:8b", False),
@@ -126,19 +128,20 @@ def test_none_ends_it(workspace: Workspace, ollama: Running) -> None:
     assert not models(workspace).main.configured
 
 
+@pytest.mark.usefixtures("typist")
 def test_the_old_key_never_stands_beside_a_new_address(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    type_in(workspace, "use", "main", "gpt", "--url", "https://a.example/v1", "--key", "file:a", "--yes")
+    type_in(workspace, "use", "main", "gpt", "--url", "https://a.example/v1", "--key", "file:a")
     written: list[tuple[str, str]] = []
     real = App.set_setting
 
-    def note(self: App, name: str, text: str) -> object:
-        value = real(self, name, text)
+    def note(self: App, name: str, text: str, by: Principal) -> object:
+        value = real(self, name, text, by)
         main = models(workspace).main
         written.append((main.url, main.key))
         return value
 
     monkeypatch.setattr(App, "set_setting", note)
-    type_in(workspace, "use", "main", "gpt", "--url", "https://b.example/v1", "--key", "file:b", "--yes")
+    type_in(workspace, "use", "main", "gpt", "--url", "https://b.example/v1", "--key", "file:b")
     assert ("https://b.example/v1", "file:a") not in written
     assert ("https://a.example/v1", "file:b") not in written
     assert written[-1] == ("https://b.example/v1", "file:b")
@@ -163,24 +166,64 @@ def test_what_does_not_fit_changes_nothing(workspace: Workspace, line: list[str]
     assert workspace.settings.read_bytes() == before
 
 
-def test_one_outside_is_asked_about_with_what_leaves(workspace: Workspace) -> None:
-    line = ["--workspace", str(workspace.root), "model", "use", "main", "gpt", "--url", "https://api.example.org/v1"]
-    ran = metnos(*line)
-    assert ran.code == 2
-    assert "api.example.org is outside the home" in ran.err
-    assert "what executors return" in ran.err
-    assert "--yes" in ran.err
-    assert models(workspace).main.url == ""
-    assert metnos(*line, "--yes").code == 0
+@pytest.mark.parametrize("more", [[], ["--yes"]])
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ["gpt", "--url", "https://api.example.org/v1"],
+        ["gpt", "--url", "http://127.0.0.1:9/v1", "--key", "file:cloud"],
+        ["claude", "--anthropic", "--key", "file:cloud"],
+        ["claude", "--anthropic"],
+    ],
+)
+def test_no_script_leads_out_of_the_home_or_uses_a_key(
+    workspace: Workspace, chosen: list[str], more: list[str]
+) -> None:
+    before = workspace.settings.read_bytes()
+    for typed in ("", "y\nyes\n"):
+        ran = metnos("--workspace", str(workspace.root), "model", "use", "main", *chosen, *more, stdin=typed)
+        assert ran.code != 0, ran
+        assert ("No such option" if more else "only a person may choose that model") in ran.err
+    assert workspace.settings.read_bytes() == before
+
+
+def test_no_script_takes_the_place_of_a_model_that_has_a_key(workspace: Workspace) -> None:
+    owner = App.open(workspace)
+    for name, value in (("url", "https://api.example.org/v1"), ("name", "gpt"), ("key", "file:cloud")):
+        owner.set_setting(f"models.main.{name}", value, at_terminal())
+    owner.close()
+    before = workspace.settings.read_bytes()
+    line = ["--workspace", str(workspace.root), "model", "use", "main"]
+    for other in (["mine", "--url", "http://127.0.0.1:9/v1"], ["gpt", "--url", "http://127.0.0.1:9/v1"], ["none"]):
+        assert metnos(*line, *other).code == 1
+    assert metnos("--workspace", str(workspace.root), "config", "set", "models.main.name", "dearer").code == 1
+    assert workspace.settings.read_bytes() == before
+
+
+def test_a_script_may_use_a_server_at_home_without_a_key(workspace: Workspace) -> None:
+    line = ["--workspace", str(workspace.root), "model", "use", "main"]
+    assert metnos(*line, "mine", "--url", "http://127.0.0.1:9/v1").code == 0
+    assert (models(workspace).main.url, models(workspace).main.key) == ("http://127.0.0.1:9/v1", "")
+    assert metnos(*line, "none").code == 0
+
+
+def test_one_outside_is_asked_about_with_what_leaves(workspace: Workspace, typist: list[str]) -> None:
+    said = type_in(workspace, "use", "main", "gpt", "--url", "https://api.example.org/v1")
+    assert said.exit_code == 0, said.output
+    assert "api.example.org is outside the home" in said.output
+    assert "what executors return" in said.output
+    assert "Let gpt serve main?" in typist[0]
     assert models(workspace).main.url == "https://api.example.org/v1"
+    said = type_in(workspace, "use", "main", "none")
+    assert len(typist) == 1  # no key is lost, and nothing leads out
 
 
 @pytest.mark.slow
 def test_one_outside_at_a_terminal(workspace: Workspace) -> None:
     line = ["--workspace", str(workspace.root), "model", "use", "main", "gpt", "--url", "http://box.example/v1"]
-    assert "not encrypted" in on_a_terminal(*line, typed=[("Use it?", "n")]).out
+    assert "not encrypted" in on_a_terminal(*line, typed=[("Let gpt serve main?", "n")]).out
     assert models(workspace).main.url == ""
-    assert on_a_terminal(*line, typed=[("Use it?", "y")]).code == 0
+    assert on_a_terminal(*line, typed=[("Let gpt serve main?", "yes")]).code == 0
     assert models(workspace).main.url == "http://box.example/v1"
 
 
@@ -214,11 +257,19 @@ def test_a_model_that_is_here_is_checked_and_not_fetched(workspace: Workspace) -
     assert "no model 'unheard-of' to fetch" in str(type_in(workspace, "get", "unheard-of").exception)
 
 
-def test_a_key_from_standard_input(workspace: Workspace) -> None:
+def test_no_key_is_stored_from_a_pipe(workspace: Workspace) -> None:
     ran = metnos("--workspace", str(workspace.root), "model", "key", "cloud", stdin=f"{KEY}\n")
-    assert ran.code == 0, ran.err
-    assert "file:cloud" in ran.out
-    assert KEY not in ran.out + ran.err
+    assert (ran.code, "only a person may store a key" in ran.err) == (1, True), ran
+    assert not (workspace.keys / "cloud.token").exists()
+    assert "model key stored" not in kinds(workspace)
+
+
+@pytest.mark.usefixtures("typist")
+def test_a_key_is_stored_and_never_shown(workspace: Workspace) -> None:
+    said = type_in(workspace, "key", "cloud", typed=f"{KEY}\n")
+    assert said.exit_code == 0, said.output
+    assert "file:cloud" in said.output
+    assert KEY not in said.output
     assert keys.find("file:cloud", workspace.keys) == KEY
     assert "model key stored" in kinds(workspace)
     for path in workspace.audit.iterdir():
@@ -233,7 +284,8 @@ def test_a_key_typed_at_a_terminal_is_not_seen(workspace: Workspace) -> None:
     assert keys.find("file:cloud", workspace.keys) == KEY
 
 
-@pytest.mark.parametrize(("name", "typed"), [("cloud", ""), ("cloud", "two words\n"), ("../x", KEY), ("_x", KEY)])
+@pytest.mark.usefixtures("typist")
+@pytest.mark.parametrize(("name", "typed"), [("cloud", "two words\n"), ("../x", KEY), ("_x", KEY)])
 def test_what_is_no_key_is_not_stored(workspace: Workspace, name: str, typed: str) -> None:
     assert type_in(workspace, "key", name, typed=typed).exit_code == 1
     assert sorted(path.name for path in workspace.keys.iterdir()) == ["agent.key", "agent.pub"]

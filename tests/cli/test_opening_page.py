@@ -79,7 +79,7 @@ def test_without_a_daemon_it_can_be_told_to_start_none(workspace: Workspace) -> 
 
 def test_what_does_not_come_up_says_why(workspace: Workspace) -> None:
     place = ("--workspace", str(workspace.root))
-    App.open(workspace).set_setting("web.host", "0.0.0.0")
+    App.open(workspace).set_setting("web.host", "0.0.0.0", at_terminal())
     done = metnos(*place, "open")
     assert (done.code, "listen in" in done.err) == (1, True)
     ended(workspace)
@@ -90,7 +90,7 @@ def test_what_does_not_come_up_says_why(workspace: Workspace) -> None:
 
 def test_a_page_that_is_switched_off_is_said(workspace: Workspace) -> None:
     place = ("--workspace", str(workspace.root))
-    App.open(workspace).set_setting("web.enabled", "false")
+    App.open(workspace).set_setting("web.enabled", "false", at_terminal())
     done = metnos(*place, "open")
     assert (done.code, "web.enabled" in done.err) == (1, True)
     ended(workspace)

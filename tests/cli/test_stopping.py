@@ -22,6 +22,7 @@ from metnos.grimoire.capture import note
 from metnos.grimoire.episode import Episode, Verdict, Where
 from metnos.grimoire.fact import Standing
 from metnos.grimoire.reports import Reports
+from metnos.law.principal import at_terminal
 
 LEARN, DREAM = ("memory", "learn"), ("memory", "dream")
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
@@ -44,7 +45,7 @@ def _full(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Wor
     made = Workspace(tmp_path_factory.mktemp("full") / "workspace")
     copy_folder(_template.root, made.root)
     app = App.open(made)
-    app.set_setting("embed.kind", "none")
+    app.set_setting("embed.kind", "none", at_terminal())
     app.grimoire.episodes.add(lived(), None, None)
     app.close()
     return made
@@ -63,6 +64,8 @@ def typed(space: Workspace, *line: str, until: str = "", then: signal.Signals = 
     """Run a command on a terminal; once it shows ``until``, it gets the signal. How it ended, and all it showed."""
     halting = {"program": "cli.halting", "HALT_AT": until, "HALT_BY": str(int(then))} if until else {}
     program = Program("--workspace", str(space.root), *line, **halting)
+    if line[:2] == ("memory", "move"):
+        program.wait_for("Type yes to go on: ").type("yes\n")
     return program.end(), program.seen
 
 
@@ -168,7 +171,7 @@ def test_embedding_anew_and_moving_go_on_after_a_signal(spaces: list[Workspace])
     space = spaces[0]
     grown(space, 100)
     app = App.open(space)
-    app.set_setting("embed.kind", "builtin")
+    app.set_setting("embed.kind", "builtin", at_terminal())
     app.close()
     code, said = typed(space, "memory", "reembed", until="embedded: 256 of ")
     assert (code, "metnos memory reembed" in " ".join(said.split())) == (INTERRUPTED, True)

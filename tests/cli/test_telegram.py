@@ -4,9 +4,12 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from click.testing import CliRunner, Result
 
 from api.telegram.double import TOKEN, Double
 from cli.warm import metnos
+from metnos.cli import Choice
+from metnos.cli import telegram as commands
 from metnos.core.settings_file import write_value
 from metnos.core.workspace import Workspace
 from support import Ran, Say, kinds
@@ -14,27 +17,38 @@ from support import Ran, Say, kinds
 pytestmark = pytest.mark.usefixtures("typist")
 
 
+def store(workspace: Workspace, typed: str) -> Result:
+    """Have a person type the token."""
+    return CliRunner().invoke(commands.telegram, ["token"], obj=Choice(str(workspace.root)), input=f"{typed}\n")
+
+
 def run(workspace: Workspace, *arguments: str, stdin: str = "", **variables: str) -> Ran:
     return metnos("--workspace", str(workspace.root), "telegram", *arguments, stdin=stdin, **variables)
 
 
 def test_a_token_is_stored_unseen_and_never_shown(workspace: Workspace) -> None:
-    done = run(workspace, "token", stdin=f"{TOKEN}\n")
-    assert (done.code, "file:telegram" in done.out) == (0, True), done
+    done = store(workspace, TOKEN)
+    assert (done.exit_code, "file:telegram" in done.output) == (0, True), done.output
     kept = workspace.keys / "telegram.token"
     assert (kept.read_text().strip(), kept.stat().st_mode & 0o777) == (TOKEN, 0o600)
     assert "telegram token stored" in kinds(workspace)
     shown = run(workspace, "status")
     told = run(workspace, "status", "--json")
-    assert all(TOKEN not in each for each in (done.out, done.err, shown.out, shown.err, told.out))
+    assert all(TOKEN not in each for each in (done.output, shown.out, shown.err, told.out))
     assert "Nobody is paired" in shown.out
     assert json.loads(told.out)["paired"] == []
 
 
-@pytest.mark.parametrize("wrong", ["", "token", "123", f"{TOKEN} {TOKEN}", "1:ü" + "x" * 30])
+def test_no_token_comes_from_a_pipe(workspace: Workspace) -> None:
+    done = run(workspace, "token", stdin=f"{TOKEN}\n")
+    assert (done.code, "only a person may store the token" in done.err) == (1, True), done
+    assert not (workspace.keys / "telegram.token").exists()
+    assert "telegram token stored" not in kinds(workspace)
+
+
+@pytest.mark.parametrize("wrong", ["token", "123", f"{TOKEN} {TOKEN}", "1:ü" + "x" * 30])
 def test_what_is_no_token_is_not_stored(workspace: Workspace, wrong: str) -> None:
-    done = run(workspace, "token", stdin=f"{wrong}\n")
-    assert (done.code, "no token of a bot" in done.err) == (2, True), done
+    assert "no token of a bot" in str(store(workspace, wrong).exception)
     assert not (workspace.keys / "telegram.token").exists()
 
 
@@ -53,7 +67,7 @@ def test_status_asks_telegram_when_told_to(workspace: Workspace) -> None:
         write_value(workspace.settings, "telegram.api_base", double.url)
         missing = run(workspace, "status", "--test")
         assert (missing.code, "metnos telegram token" in missing.out) == (1, True), missing
-        run(workspace, "token", stdin=f"{TOKEN}\n")
+        store(workspace, TOKEN)
         assert "@metnos_bot" in run(workspace, "status", "--test").out
         double.token = "1:other"
         wrong = run(workspace, "status", "--test")
@@ -63,7 +77,7 @@ def test_status_asks_telegram_when_told_to(workspace: Workspace) -> None:
 
 
 def test_an_unencrypted_server_elsewhere_is_refused(workspace: Workspace) -> None:
-    run(workspace, "token", stdin=f"{TOKEN}\n")
+    store(workspace, TOKEN)
     write_value(workspace.settings, "telegram.api_base", "http://telegram.example.org")
     done = run(workspace, "status")
     assert (done.code, "not encrypted" in done.out) == (1, True), done

@@ -13,6 +13,7 @@ import pytest
 import forking
 from metnos.app import App, turning, verify_audit
 from metnos.core.errors import MetnosError, StoreFull
+from metnos.law.principal import at_terminal
 from metnos.store.db import Database
 from suite import Repeat
 from turn.turning import take
@@ -54,7 +55,7 @@ def move(app: App, home: Path) -> str:
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("seam", SEAMS)
 def test_nothing_is_lost_whichever_write_fails(equipped: App, tmp_path: Path, seam: str, repeat: Repeat) -> None:
-    equipped.set_setting("policy.autonomy", "full")
+    equipped.set_setting("policy.autonomy", "full", at_terminal())
     app, home = App.open(equipped.workspace), tmp_path / "home"
     app.__dict__["embedder"] = None
     app.turns.warm()

@@ -12,6 +12,7 @@ from metnos.app import App, retiring, verify_audit
 from metnos.app import night as building
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
+from metnos.law.principal import at_terminal
 from metnos.night.records import State
 from suite import Repeat
 from support import START
@@ -39,7 +40,7 @@ def a_night(workspace: Workspace) -> None:
 @pytest.mark.repeated
 @pytest.mark.timeout(1800)
 def test_a_night_killed_at_any_moment_is_made_up_for(equipped: App, tmp_path: Path, repeat: Repeat) -> None:
-    equipped.set_setting("night.backup", "false")
+    equipped.set_setting("night.backup", "false", at_terminal())
     equipped.__dict__["embedder"] = None
     (tmp_path / "home" / "a.txt").write_text("a")
     for number in range(3):

@@ -15,7 +15,7 @@ from metnos.app import App, verify_audit
 from metnos.app import night as building
 from metnos.core.clock import MovableClock
 from metnos.law.capability import Capability
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.night.records import State
 from metnos.turn.events import Answer
 from suite import Repeat
@@ -71,7 +71,7 @@ def load(home: Path) -> Iterator[int]:
 @pytest.mark.repeated
 @pytest.mark.timeout(1800)
 def test_what_it_holds_stays_as_it_is(equipped: App, clock: MovableClock, tmp_path: Path, repeat: Repeat) -> None:
-    equipped.set_setting("night.backup", "false")
+    equipped.set_setting("night.backup", "false", at_terminal())
     app, home = App.open(equipped.workspace, clock), tmp_path / "home"
     app.__dict__["embedder"] = None
     night = building.build(app)

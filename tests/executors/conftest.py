@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from metnos.app import App
+from metnos.law.principal import at_terminal
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def ordinary() -> Iterator[Path]:
 @pytest.fixture
 def full(equipped: App) -> Iterator[App]:
     """An app whose owner lets everything happen that can be taken back."""
-    equipped.set_setting("policy.autonomy", "full")
+    equipped.set_setting("policy.autonomy", "full", at_terminal())
     opened = App.open(equipped.workspace, equipped.clock)
     yield opened
     opened.close()

@@ -12,7 +12,7 @@ from metnos.executors.outcome import Outcome
 from metnos.executors.run import Call
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from signing import sign
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
@@ -82,4 +82,4 @@ def run(app: App, name: str = "read_files", principal: Principal = OWNER, **args
 
 def allow_everything_reversible(app: App) -> None:
     """The owner's level for tests that are not about asking."""
-    app.set_setting("policy.autonomy", "full")
+    app.set_setting("policy.autonomy", "full", at_terminal())

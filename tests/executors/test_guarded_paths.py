@@ -21,6 +21,7 @@ from metnos.law.inbox import State
 from metnos.law.levels import Use, asks_anew, use_of, uses_of
 from metnos.law.need import Need
 from metnos.law.own_places import own_places
+from metnos.law.principal import at_terminal
 from metnos.turn.named import named_paths, typed_paths
 from support import ROOT
 from tables import try_each
@@ -481,7 +482,7 @@ def test_leave_to_read_a_folder_is_none_to_change_what_runs_in_it(full: App) -> 
 class TestOwnCode:
     @pytest.mark.parametrize("level", ["supervised", "full"])
     def test_it_is_not_written_at_any_level(self, equipped: App, level: str) -> None:
-        equipped.set_setting("policy.autonomy", level)
+        equipped.set_setting("policy.autonomy", level, at_terminal())
         opened = App.open(equipped.workspace, equipped.clock)
         mutator(opened, WRITE, capabilities={"fs": {"write": ["/**"]}})
         (home() / "door").symlink_to(ROOT / "src")

@@ -161,7 +161,7 @@ class TestRefusals:
         assert equipped.halts.running.all() == []
 
     def test_a_panic_ends_a_running_call_at_once(self, equipped: App) -> None:
-        equipped.set_setting("executors.wall_s", "600")
+        equipped.set_setting("executors.wall_s", "600", at_terminal())
         opened = App.open(equipped.workspace, equipped.clock)
         give(opened, "import time\n\ndef run(args, ctx):\n    time.sleep(600)\n    return {'entries': []}\n")
         ended: list[bool] = []

@@ -17,6 +17,7 @@ from metnos.core.clock import MovableClock
 from metnos.core.errors import ExecutorFailed, Refused, UndoError
 from metnos.core.sign import Signer
 from metnos.executors.effects import Doing
+from metnos.executors.undo import PRUNED
 from metnos.executors.undo_rules import State
 from metnos.law.forbidden import refuse_forbidden
 from metnos.law.halt import Halt
@@ -269,6 +270,7 @@ def test_prune_forgets_what_is_old_and_nothing_else(box: Box, clock: MovableCloc
     assert [each.title for each in box.undo.actions()] == ["new", "old but undone today"]
     assert box.undo.prune(clock.now() + timedelta(days=1)) == 2
     assert box.undo.actions() == []
+    assert [line.entry.counts["actions"] for line in box.audit.newest() if line.kind == PRUNED] == [2, 2, 1, 1]
     assert [each.name for each in box.store.iterdir() if not each.name.startswith(".")] == []
     assert (box.home / "a").read_text() == "old"
 

@@ -11,6 +11,7 @@ from metnos.executors import index
 from metnos.executors.index import Use
 from metnos.executors.run import Call, Runner
 from metnos.law import aliases
+from metnos.law.principal import at_terminal
 from metnos.turn.named import named_paths
 
 CARRY = """
@@ -110,7 +111,7 @@ class TestWholeFolders:
     ) -> None:
         project = repository()
         before = files_below(project)
-        equipped.set_setting("policy.autonomy", level)
+        equipped.set_setting("policy.autonomy", level, at_terminal())
         app = App.open(equipped.workspace, equipped.clock)
         with pytest.raises(Waiting) as waiting:
             app.runner.run(Call(name, args, OWNER, home()))
@@ -200,7 +201,7 @@ class TestWholeFolders:
     def test_keys_do_not_go_along_and_it_is_said_at_once(self, equipped: App, level: str) -> None:
         place("box/server.pem")
         (home() / "Old").mkdir()
-        equipped.set_setting("policy.autonomy", level)
+        equipped.set_setting("policy.autonomy", level, at_terminal())
         app = App.open(equipped.workspace, equipped.clock)
         for name in ("copy_files", "move_files"):
             if level == "full":

@@ -11,6 +11,7 @@ from metnos.grimoire.episode import Provenance, Scope
 from metnos.grimoire.fact import Decay, Fact, Kind, Standing
 from metnos.grimoire.facts import Facts
 from metnos.grimoire.facts_admit import CONSENT, Outcome
+from metnos.law.principal import at_terminal
 
 DAY = timedelta(days=1)
 
@@ -141,10 +142,10 @@ def test_what_is_about_people_waits_for_their_word(facts: Facts) -> None:
     again = facts.admit(replace(done.fact, id="b", tags=(), sources=("n1", "n2", "n3")))
     assert again.fact is not None
     assert again.fact.standing is Standing.QUARANTINED, "repeating it is no consent"
-    agreed = facts.agreed("01FACT")
+    agreed = facts.agreed("01FACT", at_terminal())
     assert agreed is not None
     assert (agreed.standing, agreed.tags) == (Standing.ACTIVE, ())
-    assert facts.agreed("nobody") is None
+    assert facts.agreed("nobody", at_terminal()) is None
 
 
 def test_a_dream_is_believed_little_has_a_time_and_is_confirmed_by_experience(facts: Facts) -> None:

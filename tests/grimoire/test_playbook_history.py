@@ -10,6 +10,7 @@ from metnos.core.errors import UsageError
 from metnos.grimoire import facts_rows
 from metnos.grimoire.playbook import Report
 from metnos.grimoire.playbook_writer import founded
+from metnos.law.principal import at_terminal
 
 
 @pytest.fixture
@@ -28,15 +29,15 @@ def test_every_version_is_kept_compared_and_put_back(desk: Desk) -> None:
     ]  # fmt: skip
     assert f"+- {ONE.text}" in desk.book.diff(1, 2).splitlines()
     last = desk.text
-    report = desk.book.restore(2)
+    report = desk.book.restore(2, at_terminal())
     assert texts(report.barred) == [TWO.text]
     assert desk.plain == founded().decode() + f"\n- {ONE.text}\n"
     assert desk.book.consider([ONE, TWO], 100) == Report(), "what was put back is not undone by itself"
-    desk.book.restore(4)
+    desk.book.restore(4, at_terminal())
     assert desk.text == last, "to the byte"
     assert texts(desk.book.consider([TWO], 1).left) == [ONE.text], "what is put back is Metnos's line again"
     with pytest.raises(UsageError, match="no version 77"):
-        desk.book.restore(77)
+        desk.book.restore(77, at_terminal())
 
 
 def test_what_the_owner_agreed_to_is_written_if_the_file_is_what_they_saw(desk: Desk) -> None:

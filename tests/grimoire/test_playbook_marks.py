@@ -13,6 +13,7 @@ from metnos.grimoire import playbook_marks as marks
 from metnos.grimoire.playbook import Report
 from metnos.grimoire.playbook_text import Change, Line, parse, words_of
 from metnos.grimoire.playbook_writer import founded
+from metnos.law.principal import at_terminal
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_what_the_owner_put_back_is_theirs_if_nobody_remembers_it(desk: Desk) ->
     with desk.db.write() as tx:
         tx.execute("DELETE FROM heuristics")
     version = next(each.id for each in desk.book.versions() if ONE.text.encode() in desk.book.history.content(each.id))
-    desk.book.restore(version)
+    desk.book.restore(version, at_terminal())
     assert desk.book.lines() == ()
     assert desk.book.consider([], 1) == Report()
     assert ONE.text in desk.text

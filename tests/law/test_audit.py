@@ -16,6 +16,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import audit_log, founding
 from metnos.law.audit_line import DAMAGED, HEAD_REBUILT, Entry
 from metnos.law.audit_verify import Wrong
+from metnos.law.principal import at_terminal
 from suite import Repeat
 from support import at_once, kinds, on_a_full_disk
 
@@ -190,7 +191,7 @@ class TestWhatCannotBeRecordedDoesNotHappen:
         log(opened).unlink()
         log(opened).mkdir()
         with pytest.raises(AuditError, match="cannot be written"):
-            opened.set_setting("disk.need_free_mb", "1")
+            opened.set_setting("disk.need_free_mb", "1", at_terminal())
         assert opened.workspace.settings.read_bytes() == before
 
     def test_when_the_log_is_a_link_to_elsewhere(self, opened: app.App, tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ refused = False
 try:
     for _ in range(100):  # what is left in half-full pages may still take a few
         opened.audit.append(Entry("some act"))
-    opened.set_setting("disk.need_free_mb", "1")
+    opened.set_setting("disk.need_free_mb", "1", at_terminal())
 except AuditError:
     refused = True
 unchanged = workspace.settings.read_bytes() == settings

@@ -17,6 +17,7 @@ from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import backup, founding
 from metnos.law.audit_line import Entry
+from metnos.law.principal import at_terminal
 from metnos.store.db import Database
 from metnos.store.migrations import Migration
 from suite import Repeat
@@ -184,7 +185,7 @@ def test_what_cannot_be_recorded_is_not_made(opened: app.App, tmp_path: Path, mo
     [("/safe", "/safe"), ("beside", "PARENT/beside"), ("~no-such-user/x", "PARENT/~no-such-user/x")],
 )
 def test_the_folder_may_be_anything(opened: app.App, folder: str, place: str) -> None:
-    opened.set_setting("backup.folder", folder)
+    opened.set_setting("backup.folder", folder, at_terminal())
     target = app.backup_target(opened.workspace, opened.clock)
     assert str(target.parent) == place.replace("PARENT", str(opened.workspace.root.parent))
 
@@ -194,7 +195,7 @@ def test_where_it_goes_when_no_place_is_named(opened: app.App) -> None:
         app.backup_target(opened.workspace, opened.clock)
         == opened.workspace.root.parent / "metnos-backups" / "metnos-20261115T120000Z.tar.gz"
     )
-    opened.set_setting("backup.folder", "~/safe")
+    opened.set_setting("backup.folder", "~/safe", at_terminal())
     again = app.App.open(opened.workspace, opened.clock)
     assert app.backup_target(again.workspace, again.clock) == Path.home() / "safe" / "metnos-20261115T120000Z.tar.gz"
 

@@ -19,7 +19,7 @@ from metnos.core.workspace import Workspace
 from metnos.law import arrival, backup
 from metnos.law.arrival import Arrival
 from metnos.law.capability import Capability
-from metnos.law.principal import Autonomy, Channel, Principal, of_account
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal, of_account
 from metnos.law.steady_clock import LatestTime
 from metnos.store import archive
 from suite import Repeat
@@ -55,7 +55,7 @@ def settle(opened: app.App, **settings: str) -> app.App:
     servers = {"notes": {"command": ["/tmp/evil", "--all"], "url": "", "env": {}, "key": ""}}
     opened.workspace.mcp_servers.write_text(json.dumps({"servers": servers}))
     for name, value in settings.items():
-        opened.set_setting(name.replace("__", "."), value)
+        opened.set_setting(name.replace("__", "."), value, at_terminal())
     return app.App.open(opened.workspace, opened.clock)
 
 
@@ -301,7 +301,7 @@ def test_an_own_old_backup_brings_back_nothing_that_was_ended_since(opened: app.
         opened, policy__autonomy="full", models__main__url="http://127.0.0.1:1/v1", otel__endpoint="http://a"
     )
     old = app.backup(there.workspace, tmp_path / "o.tar.gz", None, quiet, there.clock).path
-    there.set_setting("otel.endpoint", "")
+    there.set_setting("otel.endpoint", "", at_terminal())
     done = app.restore(old, there.workspace, replace=True, passphrase=None, agree=agreed)
     assert done.arrival.own
     restored = app.App.open(there.workspace)
@@ -314,8 +314,8 @@ def test_an_own_old_backup_brings_back_nothing_that_was_ended_since(opened: app.
 
 
 def test_a_level_that_allows_less_is_not_raised(opened: app.App, tmp_path: Path) -> None:
-    opened.set_setting("policy.autonomy", "read_only")
-    opened.set_setting("memory.think", "off")
+    opened.set_setting("policy.autonomy", "read_only", at_terminal())
+    opened.set_setting("memory.think", "off", at_terminal())
     path = app.backup(opened.workspace, tmp_path / "o.tar.gz", None, quiet, opened.clock).path
     target = Workspace(tmp_path / "elsewhere")
     app.restore(path, target, replace=False, passphrase=None, agree=agreed)

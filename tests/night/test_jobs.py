@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from metnos.core.clock import MovableClock
-from metnos.core.errors import DaemonError, StoreError, UsageError
+from metnos.core.errors import DaemonError, Refused, StoreError, UsageError
+from metnos.law.halt import Halt
 from metnos.night import schema
 from metnos.night.jobs import Active, Done, Job, Night, Parts, Watcher
 from metnos.night.notices import News, Notice, Notices
@@ -36,7 +37,8 @@ class House:
     work: dict[str, Work] = field(default_factory=dict)
     gates: dict[str, Active] = field(default_factory=dict)
     long: set[str] = field(default_factory=set)  # those that ask whether to stop
-    halted: str | None = None
+    checks: set[str] = field(default_factory=set)  # those that only check
+    halted: Halt | None = None
 
     def job(self, name: str) -> Job:
         def run(watcher: Watcher) -> Done:
@@ -46,7 +48,7 @@ class House:
                 return Done("halfway", {"parts": 1}, stopped=watcher.stop())
             return self.work.get(name, Done)()
 
-        return Job(name, f"doing the {name}", run, self.gates.get(name))
+        return Job(name, f"doing the {name}", run, self.gates.get(name), name in self.checks)
 
     def night(self, clock: MovableClock | None = None) -> Night:
         def show(notices: Sequence[Notice]) -> None:
@@ -197,12 +199,31 @@ def test_a_gated_job_waits_for_a_night_before_which_the_owner_was_there(house: H
 
 
 def test_while_everything_is_halted_only_reminders_come(house: House) -> None:
-    house.halted = "smoke"
+    house.halted = Halt("smoke", "lift it")
     house.remind(1, "tea", house.clock.now())
     assert house.tick() == []
     assert (house.ran, house.told) == ([], ["tea"])
     house.halted = None
     assert len(house.tick()) == 3
+
+
+def test_by_hand_only_what_checks_runs_while_everything_is_halted(house: House) -> None:
+    house.halted, house.checks = Halt("smoke", "lift it"), {"second"}
+    with pytest.raises(Refused, match="'first' was not run: smoke"):
+        house.night().run_now("first")
+    assert house.night().run_now("second").state is State.DONE
+    assert [run.job for run in house.night().run_all()] == ["second"]
+    assert house.ran == ["second", "second"]
+
+
+def test_a_long_job_stops_when_everything_is_halted(house: House) -> None:
+    house.long = {"first"}
+
+    def halting(job: str, _done: int, _of: int) -> None:
+        house.halted = Halt("smoke", "lift it")
+
+    runs = house.night().run_all(Watcher(progress=halting))
+    assert [(run.job, run.state) for run in runs] == [("first", State.INTERRUPTED)]
 
 
 def test_a_reminder_is_told_once_whoever_looks(house: House) -> None:

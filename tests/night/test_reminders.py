@@ -26,7 +26,7 @@ def line(**fields: Any) -> bytes:
 
 
 def test_what_the_executor_writes_is_understood(equipped: App) -> None:
-    equipped.set_setting("policy.autonomy", "full")
+    equipped.set_setting("policy.autonomy", "full", at_terminal())
     opened = App.open(equipped.workspace, equipped.clock)
     for text, when in (("tè", "in 2 hours"), ("coffee", "in 30 minutes")):
         call = Call("set_reminders", {"text": text, "when": when}, at_terminal(), Path("/"), "")

@@ -11,6 +11,7 @@ from copying import copy_folder
 from metnos.app import App
 from metnos.core.clock import MovableClock
 from metnos.core.workspace import Workspace
+from metnos.law.principal import at_terminal
 from metnos.synt.compiler import Bench
 from synt.pipelines import furnish
 
@@ -42,7 +43,7 @@ def house(_template: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Ite
         workspace, clock = Workspace(root / "workspace"), MovableClock(START)
         first = App.open(workspace, clock)
         for name, value in _SETTINGS.items():
-            first.set_setting(name, value)
+            first.set_setting(name, value, at_terminal())
         first.close()
         app = App.open(workspace, clock)
         app.__dict__["embedder"] = None  # loading one takes longer than all the rest

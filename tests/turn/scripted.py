@@ -6,6 +6,7 @@ from typing import Any
 
 from metnos.app import App
 from metnos.core.errors import ModelError
+from metnos.law.principal import at_terminal
 from metnos.models.budget import Meter, Metered
 from metnos.models.chat import OnText, Prompt, Reply, Usage
 
@@ -59,7 +60,7 @@ def steps(*calls: dict[str, Any]) -> dict[str, Any]:
 def reopened(app: App, *replies: Said, model: bool = True, **settings: str) -> tuple[App, Scripted]:
     """The same workspace with other settings (``policy__autonomy="full"``), and with a model of the test's own."""
     for name, value in settings.items():
-        app.set_setting(name.replace("__", "."), value)
+        app.set_setting(name.replace("__", "."), value, at_terminal())
     opened = App.open(app.workspace, app.clock)
     opened.__dict__["embedder"] = None  # loading one takes longer than all the rest
     chat = Scripted(list(replies))

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from metnos.app import App
+from metnos.law.principal import at_terminal
 from metnos.turn.events import Answer, Planned
 from support import START
 from turn.benching import llm_home
@@ -125,7 +126,7 @@ def _beside(ask: Mapping[str, Any], changed: list[str], notes: str) -> Iterator[
 
 def measure(equipped: App) -> list[Result]:
     """All requests, one after another, in one workspace."""
-    equipped.set_setting("policy.autonomy", "full")
+    equipped.set_setting("policy.autonomy", "full", at_terminal())
     app = App.open(equipped.workspace, equipped.clock)
     try:
         with llm_home.serving() as site:

@@ -12,7 +12,7 @@ import pytest
 
 from metnos.app import App, turning, verify_audit
 from metnos.grimoire.trace import State
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from suite import Repeat
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
@@ -78,7 +78,7 @@ def check(app: App, inbox: Path, target: Path) -> State | None:
 @pytest.mark.repeated
 @pytest.mark.timeout(1800)
 def test_a_turn_killed_at_any_point(equipped: App, tmp_path: Path, repeat: Repeat) -> None:
-    equipped.set_setting("policy.autonomy", "full")
+    equipped.set_setting("policy.autonomy", "full", at_terminal())
     app = App.open(equipped.workspace)
     app.turns.warm()  # what a first turn would load, so that the kills fall into the turn itself
     inbox, target = tmp_path / "home" / "inbox", tmp_path / "home" / "done"

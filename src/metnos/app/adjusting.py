@@ -6,7 +6,8 @@ come in, and where requests and memories go, unless that is at home and no key w
 along that could be a secret is not shown. A level is never raised beyond that of whoever raises it. What protects the
 owner from what happens in their name (how much may be done, spent and made, what is kept and backed up, how long one is
 asked) is changed with the level full: whoever is only to act with a yes must not take the fence down first. A script
-changes none of all this, but may lower the level.
+changes none of all this, but may lower the level. `App.set_setting` asks `refuse` of every change, and every secret is
+stored by `store_secret`, so that a new command cannot forget to ask.
 """
 
 from dataclasses import dataclass
@@ -19,13 +20,14 @@ from metnos.core import setting_guards as guards
 from metnos.core import settings
 from metnos.core.errors import Refused
 from metnos.core.sections import Settings
+from metnos.law.audit_line import Entry
 from metnos.law.principal import Autonomy, Channel, Principal, lower
-from metnos.models import address
+from metnos.models import address, keys
 
 if TYPE_CHECKING:
     from metnos.app.house import App
 
-_PROVIDER, _URL, _ELSEWHERE = ".provider", ".url", "anthropic"
+_PROVIDER, _ELSEWHERE = ".provider", "anthropic"
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
 
@@ -53,8 +55,13 @@ def sheet(app: "App") -> list[Setting]:
 
 
 def change(app: "App", name: str, text: str, by: Principal) -> Any:
-    """Set one of them, as far as ``by`` may; returns the value as it was understood."""
+    """Set one of them, as far as ``by`` may; returns the value as it may be shown."""
     settings.require_key(name)
+    return shown(name, app.set_setting(name, text, by))
+
+
+def refuse(app: "App", name: str, text: str, by: Principal) -> None:
+    """Raise `Refused` if ``by`` may not set this."""
     if by.channel is not Channel.TERMINAL and (guards.at_terminal_only(name) or _leads_out(app, name, text)):
         raise Refused(f"`{name}` is changed to that at the terminal only", fix=f"Type: metnos config set {name} VALUE")
     if name == guards.LEVEL and text in tuple(Autonomy) and lower(by.level, Autonomy(text)) is not Autonomy(text):
@@ -66,7 +73,26 @@ def change(app: "App", name: str, text: str, by: Principal) -> Any:
             f"`{name}` protects you, and {by} has the level {by.level}",
             fix=f"Use a device with the level full, or type: metnos config set {name} VALUE",
         )
-    return shown(name, app.set_setting(name, text))
+    if not by.may_answer and needs_person(app, name, text):
+        raise Refused(
+            f"only a person may set `{name}` to that, and {by} is none",
+            fix=f"Type at a terminal: metnos config set {name} VALUE",
+        )
+
+
+def store_secret(app: "App", kind: str, name: str, secret: str, by: Principal, *, keyring: bool) -> str:
+    """Keep the key of a server or of a bot, which only a person may; returns what the settings say for it.
+
+    ``kind`` is the line of the audit, which names the place and never the key.
+    """
+    if by.channel is not Channel.TERMINAL or not by.may_answer:
+        raise Refused("only a person may store a key", fix=f"Type at a terminal: metnos model key {name}")
+    keys.check(name, secret)
+    names = {"name": name, "place": "keyring" if keyring else "file", "channel": by.channel, "sender": by.sender}
+    with app.audit.act(Entry(kind, names)):
+        if keyring:
+            return keys.store_in_keyring(name, secret)
+        return keys.store_in_file(name, secret, app.workspace.keys)
 
 
 def value_of(sheet_: Any, name: str) -> Any:
@@ -80,7 +106,7 @@ def needs_person(app: "App", name: str, text: str) -> bool:
     """Whether a script may not set this: it raises the level, moves a fence, opens a door, or leads out of the home."""
     if name == guards.LEVEL and text in tuple(Autonomy):
         return lower(Autonomy(text), Autonomy(app.settings.policy.autonomy)) is not Autonomy(text)
-    return guards.needs_person(name) or _leads_out(app, name, text)
+    return guards.needs_person(name) or _leads_out(app, name, text) or _is_billed(app, name)
 
 
 def _leads_out(app: "App", name: str, text: str) -> bool:
@@ -89,8 +115,17 @@ def _leads_out(app: "App", name: str, text: str) -> bool:
         return False
     if name.endswith(_PROVIDER):
         return text == _ELSEWHERE
-    key = value_of(settings.load(app.workspace.settings).settings, f"{name.removesuffix(_URL)}.key")
-    return bool(key) or (bool(text) and not address.at_home(text))
+    return _has_key(app, name) or (bool(text) and not address.at_home(text))
+
+
+def _is_billed(app: "App", name: str) -> bool:
+    """Whether another model would be asked of a server that the owner has a key for."""
+    return guards.names_model(name) and _has_key(app, name)
+
+
+def _has_key(app: "App", name: str) -> bool:
+    section = name.rpartition(".")[0]
+    return bool(value_of(settings.load(app.workspace.settings).settings, f"{section}.key"))
 
 
 def shown(name: str, value: Any) -> Any:

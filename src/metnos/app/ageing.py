@@ -60,6 +60,7 @@ def age(app: "App", *, dry_run: bool = False, progress: Progress = _quiet) -> Re
     """Let the mnestome age, ask what there is to ask, and keep the month."""
     now, db = app.clock.now(), app.catalog.db
     if not dry_run:
+        app.refuse_halted()
         learning.follow_executors(app)
     there = Activity.until(app.medium.db, now).days_after
     watch = partial(progress, "weighing mnests")
@@ -142,6 +143,7 @@ def archive(app: "App", item: Item) -> bool:
 
 def put_back(app: "App", month: str, busy: Callable[[], bool]) -> Rewound:
     """Put the mnestome of a month back, and work in again what happened since. ``busy``: whether a daemon runs."""
+    app.refuse_halted()
     db = app.catalog.db
     with app.audit.act(Entry(REWOUND, {"month": month})):
         app.medium.offer_again(record.PROJECTION)  # first: marks say what is worked in, wherever this is cut short

@@ -40,7 +40,7 @@ class Carried:
 def carry_out(app: "App", item: Item, by: Principal) -> Carried:
     """Do what was approved: go on with the turn that waited for it, or make the one call, or keep the one line."""
     if item.kind == tiers.KIND:
-        keeping.apply(app, item)
+        keeping.apply(app, item, by)
         return Carried()
     if item.kind == ageing.ARCHIVAL:
         return Carried("" if ageing.archive(app, item) else _STAYS)
@@ -52,7 +52,7 @@ def carry_out(app: "App", item: Item, by: Principal) -> Carried:
     if item.kind == skilled.KIND:
         return Carried(skilled.answered(app, item))
     if item.kind == defaulting.KIND:
-        return Carried(defaulting.answered(app, item))
+        return Carried(defaulting.answered(app, item, by))
     if item.kind in selecting.KINDS:
         return Carried(selecting.answered(app, item))
     if item.kind != ACT:

@@ -50,15 +50,16 @@ def ask(app: "App", line: Lineage) -> list[Item]:
     return [each for each in asked if each is not None]
 
 
-def answered(app: "App", item: Item) -> str:
-    """The owner said yes to a setting: put it into metnos.toml; says what was done."""
+def answered(app: "App", item: Item, by: Principal) -> str:
+    """The owner said yes to a setting: put it into metnos.toml as ``by``, who said so; says what was done."""
     name, text = str(item.body.get("setting", "")), str(item.body.get("value", ""))
     if item.kind != KIND or _digest(name, text) != item.digest or not rules.is_heritable(name):
         raise InboxError(f"question {item.id} is about no setting that could be inherited")
+    adjusting.refuse(app, name, text, by)  # before the yes is used
     with app.audit.act(Entry(MADE, {"item": item.id, "setting": name}, {"digest": item.digest})):
         if app.inbox.take(item.digest) is None:
             raise InboxError(f"question {item.id} has no yes that could be used", fix="metnos inbox list")
-        value = app.set_setting(name, text)
+        value = app.set_setting(name, text, by)
     return f"{name} = {value}. To change it: metnos config set {name} VALUE"
 
 

@@ -78,6 +78,7 @@ class Growing:
 
         ``stop`` is asked between stages; then it is still commissioned. What was agreed to already is carried out.
         """
+        self.app.refuse_halted()
         self.births.settle()
         proposal = self.proposals.get(proposal.id)
         if self.births.is_agreed(proposal):
@@ -124,6 +125,7 @@ class Growing:
             _go_on(stop)
             progress(stage, what)
 
+        self.app.refuse_halted()
         old = self._current(need.replaces)
         version = self._next(need.replaces) if need.replaces else VERSION
         if need.path:
@@ -153,6 +155,7 @@ class Growing:
 
     def model(self) -> "Chat":
         """The model that makes what no compiler can. Raises if there is none."""
+        self.app.refuse_halted()
         settings = self.app.settings.synt
         found = self.app.models.metered("main", Meter(Budget(settings.tokens, settings.usd)))
         if found is None:
@@ -279,6 +282,7 @@ class Growing:
 
     def roll_back(self, name: str, version: str = "") -> Lives:
         """Put the version before back, or a named one; the owner agreed to it when it was born."""
+        self.app.refuse_halted()
         self.app.catalog.look(name)  # raises if there is none
         lived = self.proposals.versions(name)
         entry = index.current(self.app.catalog.db, name)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from metnos.core import settings_file
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import Clock, SystemClock
-from metnos.core.errors import ForbiddenPath, WorkspaceError
+from metnos.core.errors import ForbiddenPath, ModelError, Refused, WorkspaceError
 from metnos.core.ids import UlidMaker
 from metnos.core.sections import Settings
 from metnos.core.settings import Loaded, data_home, home_folder, load
@@ -31,7 +31,7 @@ from metnos.law.inbox import Inbox
 from metnos.law.own_pin import OwnPin
 from metnos.law.pairing import Pairing
 from metnos.law.permit import Mint
-from metnos.law.principal import Autonomy
+from metnos.law.principal import Autonomy, Principal
 from metnos.law.steady_clock import SteadyClock
 from metnos.sandbox.pool import Pool
 from metnos.store.db import Database, Durability
@@ -120,6 +120,15 @@ class App:
     def halted(self) -> Halt | None:
         """Why nothing may act: everything was halted, or the code that runs is not what the owner pinned."""
         return self.halts.halted() or self.own.halt()
+
+    def refuse_halted(self) -> None:
+        """Raise while nothing may act: for what a person, a script or a program does by hand."""
+        if (halt := self.halted()) is not None:
+            raise Refused(f"nothing is done: {halt.why}", fix=halt.fix)
+
+    def _refuse_asking(self) -> None:
+        if (halt := self.halted()) is not None:
+            raise ModelError(f"no language model is asked: {halt.why}", kind="halted", fix=halt.fix)
 
     @cached_property
     def pairing(self) -> Pairing:
@@ -345,7 +354,8 @@ class App:
     def models(self) -> "Models":
         from metnos.models.registry import Models
 
-        return Models(self.settings.models, self.workspace.keys, account=self.living.account)
+        account = self.living.account
+        return Models(self.settings.models, self.workspace.keys, account=account, refuse=self._refuse_asking)
 
     @cached_property
     def purses(self) -> "Purses":
@@ -408,13 +418,19 @@ class App:
 
     # -- settings
 
-    def set_setting(self, name: str, text: str) -> Any:
-        """Change one key of metnos.toml; returns the value as it was understood."""
+    def set_setting(self, name: str, text: str, by: Principal) -> Any:
+        """Change one key of metnos.toml, as far as ``by`` may; returns the value as it was understood.
+
+        Every change of a setting comes by here, so no command and no page can forget to ask who it is.
+        """
+        from metnos.app import adjusting  # which needs an `App`
+
         path = self.workspace.settings
         with self.seat.db.write():  # reading and writing the file must not interleave with another change
             value = settings_file.check_value(path, name, text)
-            digest = sha256_hex(canonical_json(value))
-            with self.audit.act(Entry(SETTING_CHANGED, {"setting": name}, {"value": digest})):
+            adjusting.refuse(self, name, text, by)
+            names = {"setting": name, "channel": by.channel, "sender": by.sender}
+            with self.audit.act(Entry(SETTING_CHANGED, names, {"value": sha256_hex(canonical_json(value))})):
                 settings_file.write_value(path, name, value)
         return value
 

@@ -158,6 +158,7 @@ def take_in(
     progress: Callable[[str], None] = lambda _name: None,
 ) -> Iterator[Brought]:
     """Bring executors before the owner, each as soon as it was examined; those that others call come first."""
+    app.refuse_halted()
     bringing = _Bringing(app, source, again, {draft.name for draft in drafts})
     for draft in _in_order(drafts):
         progress(draft.name)

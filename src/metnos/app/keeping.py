@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metnos.app import sight
+from metnos.app import adjusting, sight
 from metnos.core import files
 from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
-from metnos.core.errors import ModelError, StoreBusy, TurnError
+from metnos.core.errors import ModelError, Refused, StoreBusy, TurnError, UsageError
 from metnos.grimoire import appraisal, episodes_move, poison, reembed, retention
 from metnos.grimoire.affect import Pad
 from metnos.grimoire.consent import waits
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 FORGOTTEN = "memory forgotten"
 MOVED = "memory moved"
+RESTORED = "playbook restored"
+ENGINE = "memory.engine"
 TAKEN_IN = "memory taken in"
 CURATOR = Principal(Channel.NIGHT, "curator", Autonomy.READ_ONLY)
 
@@ -68,9 +70,19 @@ def tiers(app: "App") -> Tiers:
     )
 
 
-def apply(app: "App", item: Item) -> None:
-    """Do what the owner agreed to: write the line, or let the fact count."""
-    tiers(app).apply(item, app.grimoire.facts.agreed)
+def apply(app: "App", item: Item, by: Principal) -> None:
+    """Do what the owner agreed to: write the line, or let the fact count. ``by`` said so."""
+    tiers(app).apply(item, partial(app.grimoire.facts.agreed, by=by))
+
+
+def restore_playbook(app: "App", version: int, by: Principal) -> None:
+    """Put a version of PLAYBOOK.md back. Only a person may."""
+    app.refuse_halted()
+    names = {"channel": by.channel, "sender": by.sender}
+    with app.audit.act(Entry(RESTORED, names, counts={"version": version})):
+        problem = app.grimoire.playbook.restore(version, by).problem
+        if problem:
+            raise UsageError(problem)
 
 
 def ask_consent(app: "App", most: int = 3) -> int:
@@ -105,12 +117,28 @@ def forgetting(app: "App") -> Forgetting:
     )
 
 
-def forget(app: "App", plan: Plan) -> Forgotten:
-    """Take out what a plan names. The audit says that it happened, and never what it was."""
+def refuse_forgetting(app: "App", by: Principal) -> None:
+    """Raise unless ``by`` may forget for good, which only a person may."""
+    if not by.may_answer:
+        raise Refused(
+            f"{by} may not forget for good: a person has to", fix="Type at a terminal: metnos memory forget WORDS"
+        )
+    app.refuse_halted()
+
+
+def forget(app: "App", plan: Plan, by: Principal, told_by: str = "") -> Forgotten:
+    """Take out what a plan names. The audit says that it happened and who did it, and never what it was.
+
+    Only a person may; ``told_by`` is the name of an MCP client, which takes out what it told itself, and nothing else.
+    """
+    if told_by and by.channel is Channel.MCP and _told_all(app, plan, told_by):
+        app.refuse_halted()
+    else:
+        refuse_forgetting(app, by)
     digest = sha256_hex(canonical_json([*plan.episodes, *plan.facts]))
-    with app.audit.act(
-        Entry(FORGOTTEN, {}, {"ids": digest}, {"episodes": len(plan.episodes), "facts": len(plan.facts)})
-    ):
+    names = {"channel": by.channel, "sender": by.sender}
+    counts = {"episodes": len(plan.episodes), "facts": len(plan.facts)}
+    with app.audit.act(Entry(FORGOTTEN, names, {"ids": digest}, counts)):
         reembed.forgotten(app.workspace.memory, "episodes", plan.episodes)
         reembed.forgotten(app.workspace.memory, "facts", plan.facts)
         app.medium.unmention([*plan.episodes, *plan.facts])
@@ -119,6 +147,12 @@ def forget(app: "App", plan: Plan) -> Forgotten:
         app.living.fitness.forget(plan.episodes, plan.facts)
         _compact(app)
         return replace(gone, typed=_forget_typed(app, holds(plan.query)))
+
+
+def _told_all(app: "App", plan: Plan, sender: str) -> bool:
+    """Whether all that would go was told by this sender, or learnt from that alone."""
+    found = app.grimoire.episodes.get(plan.episodes)
+    return bool(found) and all(each.kind == "note" and each.sender == sender for each in found)
 
 
 def _compact(app: "App") -> None:
@@ -211,6 +245,7 @@ def export(app: "App", target: Path, progress: Progress = _quiet, stop: Stop = n
 
 def take_in(app: "App", source: Path, progress: Progress = _quiet, stop: Stop = never) -> Taken:
     """What such a file holds, as far as it is not there. One that another agent signed, or nobody, steers nothing."""
+    app.refuse_halted()
     exchange = _exchange(app)
     survey = exchange.survey(source)
     origin = survey.origin
@@ -262,13 +297,17 @@ def feeling(pad: Pad) -> str:
 # -- another engine, another embedder
 
 
-def move(app: "App", engine: str, progress: Progress = _quiet, stop: Stop = never) -> episodes_move.Moved:
-    """Keep episodes in another engine from now on; if it was stopped, once more goes on."""
+def move(
+    app: "App", engine: str, by: Principal, progress: Progress = _quiet, stop: Stop = never
+) -> episodes_move.Moved:
+    """Keep episodes in another engine from now on; if it was stopped, once more goes on. Only a person may."""
+    app.refuse_halted()
+    adjusting.refuse(app, ENGINE, engine, by)  # before anything is moved
     app.grimoire.episodes.close()
     with app.audit.act(Entry(MOVED, {"engine": engine})):
         moved = episodes_move.move(app.workspace.episodes, engine, app.clock, tell=progress, stop=stop)
         if moved.done:
-            app.set_setting("memory.engine", engine)
+            app.set_setting(ENGINE, engine, by)
     return moved
 
 
@@ -278,6 +317,7 @@ def embed_anew(app: "App", progress: Progress = _quiet, stop: Stop = never, *, a
     If it was stopped, ``switched`` is false, and once more goes on. Where it is the one that made what is there, and
     has not drifted, only what has no vector yet is embedded.
     """
+    app.refuse_halted()
     embedder = app.embedder
     if embedder is None:
         raise ModelError("there is no embedder", kind="none", fix="Choose one: metnos config set embed.kind builtin")

@@ -11,12 +11,16 @@ from metnos.app import paths, worth
 from metnos.core.errors import StoreError
 from metnos.executors import fitness, index
 from metnos.fastpath import cover, log
+from metnos.law.audit_line import Entry
+from metnos.law.principal import Principal
 from metnos.mnestome import ager, graph, record, seeds, states
 from metnos.mnestome.rules import Rules
 from metnos.mnestome.states import Standing
 
 if TYPE_CHECKING:
     from metnos.app.house import App
+
+FORGOTTEN = "turn forgotten"
 
 _FOLLOWED = "executors followed"
 AGAIN = 16  # turns that a power cut may have taken out of the mnestome again, which syncs less often than the traces
@@ -43,14 +47,18 @@ def offer_again(app: "App") -> None:
         app.medium.offer_again(projection)
 
 
-def forget_turn(app: "App", turn: str) -> None:
-    """Take out the words that what learns has from a turn: wishes, forms of requests, its episode and its lessons."""
+def forget_turn(app: "App", turn: str, by: Principal) -> None:
+    """Take out what was said and found in a turn, and the words that what learns has from it: wishes, forms of
+    requests, its episode and its lessons. Only a person may. What was cut short is brought to its end."""
     from metnos.app import keeping  # which most turns have no need of
 
-    keeping.forget_traces(app, turn)
-    plan = keeping.forgetting(app).plan(ids=[turn])
-    if not plan.is_empty:
-        keeping.forget(app, plan)
+    keeping.refuse_forgetting(app, by)
+    with app.audit.act(Entry(FORGOTTEN, {"turn": turn, "channel": by.channel, "sender": by.sender})):
+        app.medium.redact(turn)
+        keeping.forget_traces(app, turn)
+        plan = keeping.forgetting(app).plan(ids=[turn])
+        if not plan.is_empty:
+            keeping.forget(app, plan, by)
 
 
 def catch_up_or_later(app: "App") -> None:

@@ -14,7 +14,7 @@ from metnos.core import files
 from metnos.core.clock import Clock
 from metnos.core.embedding import Embedder
 from metnos.core.errors import ModelError, StoreBusy, WorkspaceError
-from metnos.grimoire import episodes_folder, memory_schema, reembed
+from metnos.grimoire import episodes_folder, facts_admit, facts_rows, memory_schema, reembed
 from metnos.grimoire.episodes import open_episodes
 from metnos.grimoire.forget import Forgetting, Plan
 from metnos.grimoire.forget import Forgotten as Gone
@@ -84,6 +84,12 @@ class Alone(Mind):
         with contextlib.suppress(StoreBusy):  # somebody is reading: the log was emptied, and the next one gets the rest
             compact(self.db.path)
         return gone
+
+    def agree(self, fact: str) -> bool:
+        """Let a fact count that waited. Without a workspace there is no inbox: the program answers for its user."""
+        with self.db.write() as tx:
+            found = facts_rows.read(tx, [fact])
+            return bool(found) and bool(facts_admit.agreed(self.facts, tx, found[0]))
 
     def close(self) -> None:
         self.episodes.close()

@@ -28,7 +28,7 @@ from metnos.app.library_records import Forgotten, Learnt, Memory, memory_of, tog
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock, SystemClock
 from metnos.core.embedding import Embedder
-from metnos.core.errors import UsageError
+from metnos.core.errors import Refused, UsageError
 from metnos.core.ids import UlidMaker
 from metnos.core.workspace import Workspace
 from metnos.grimoire import capture
@@ -38,6 +38,7 @@ from metnos.grimoire.domain import MEASURES
 from metnos.grimoire.episode import Episode, Mark, Provenance, Viewer, Where
 from metnos.grimoire.fact import Fact, Standing
 from metnos.grimoire.mind import Mind
+from metnos.law.principal import Channel, of_account
 
 if TYPE_CHECKING:
     from metnos.app.house import App
@@ -250,11 +251,14 @@ class Grimoire:
         return Learnt(not done.message and not done.stopped, dict(done.counts), done.message)
 
     def agree(self, memory_id: str) -> bool:
-        """The owner agrees that a fact about them is kept; says whether it waited for that."""
-        return self._answerable().facts.agreed(memory_id) is not None
+        """The owner agrees that a fact about them is kept; says whether it waited for that.
+
+        Only of a memory in a folder of its own. In a workspace a person says so: ``metnos inbox list``.
+        """
+        return self._answerable().agree(memory_id)
 
     def refuse(self, memory_id: str) -> bool:
-        """The owner does not want a fact known: it goes, and is not learnt again."""
+        """The owner does not want a fact known: it goes, and is not learnt again. In a workspace a person says so."""
         return self._answerable().facts.unwanted([memory_id]) > 0
 
     def pin(self, memory_id: str, pinned: bool = True) -> None:
@@ -270,8 +274,8 @@ class Grimoire:
     def forget(self, *ids: str, words: str = "") -> Forgotten:
         """Take memories out for good: these, or everything that holds these words, and what was learnt from it alone.
 
-        In a workspace the turns and the questions that say it go too, and the audit says that something was forgotten.
-        Exports and backups are out of reach.
+        Only of a memory in a folder of its own. In a workspace a person forgets, with every turn and question that says
+        it: ``metnos memory forget``; here that raises `Refused`. Exports and backups are out of reach.
 
             >>> with Grimoire(folder, embedder=None) as memory:
             ...     kept = memory.remember("The safe opens with 4711.")
@@ -286,10 +290,9 @@ class Grimoire:
         from metnos.app import keeping
 
         app = self._required()
-        plan = keeping.forgetting(app).plan(words, ids)
-        if plan.is_empty:
-            return Forgotten(0, 0)
-        gone = keeping.forget(app, plan)
+        by = of_account(Channel.LIBRARY)
+        keeping.refuse_forgetting(app, by)
+        gone = keeping.forget(app, keeping.forgetting(app).plan(words, ids), by)
         return Forgotten(gone.episodes, gone.facts, gone.turns)
 
     # -- out and in
@@ -303,6 +306,10 @@ class Grimoire:
 
         Unless this very agent signed it, what comes in is a stranger's word: it is found, and steers nothing.
         """
+        if self._app is not None:
+            from metnos.app import keeping
+
+            return keeping.take_in(self._app, Path(path)).counts()
         return self._exchange().take_in(Path(path)).counts()
 
     def _exchange(self) -> "Exchange":
@@ -339,14 +346,18 @@ class Grimoire:
             raise AssertionError("asked only in a workspace")
         return self._app
 
-    def _answerable(self) -> Mind:
-        if self._app is not None:
-            raise UsageError("in a workspace the owner answers in the inbox", fix="metnos inbox list")
-        return self._mind
+    def _answerable(self) -> Alone:
+        if self._alone is None:
+            raise Refused(
+                "in a workspace a person answers in the inbox, and a program does not",
+                fix="Type at a terminal: metnos inbox list",
+            )
+        return self._alone
 
 
 def _workspace(folder: Path) -> Workspace | None:
     """The workspace that a folder is, or is the memory of."""
+    folder = folder.resolve()  # a link to a workspace's memory is that memory
     candidates = [folder, folder.parent] if folder.name == "memory" else [folder]
     return next((space for each in candidates if (space := Workspace(each)).exists()), None)
 

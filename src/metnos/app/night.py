@@ -9,13 +9,17 @@ from typing import Any
 from metnos.app import ageing, critic, introspecting, learning, paths, remembering, selecting, turning
 from metnos.app.house import App
 from metnos.app.whole import backup, backup_target, verify_audit
+from metnos.core.canon import canonical_json, sha256_hex
 from metnos.core.clock import to_text
 from metnos.law import own_pin
+from metnos.law.audit_line import Entry
 from metnos.night import backups, desktop, reminders
 from metnos.night.jobs import Done, Job, Night, Outlook, Parts, Watcher
 from metnos.night.notices import News, Notice, Notices
 from metnos.night.records import Run, Runs
 from metnos.night.schedule import read_hour
+
+BACKUPS_REMOVED = "old backups removed"
 
 USES_DAYS = 400  # a year and a bit: what an executor did last season still counts when this one is judged
 
@@ -33,7 +37,7 @@ def build(app: App, log: Log = lambda _: None) -> Night:
             clock=app.clock,
             at=read_hour(app.settings.night.at),
             zone=None,
-            halted=lambda: halt.why if (halt := app.halted()) else None,
+            halted=app.halted,
             show=_show,
             log=log,
         )
@@ -45,6 +49,9 @@ def jobs(app: App) -> tuple[Job, ...]:
 
     def short(name: str, what: str, work: Callable[[App], Done]) -> Job:
         return Job(name, what, lambda _watcher: work(app))  # over before anybody would want it to stop
+
+    def check(name: str, what: str, work: Callable[[App], Done]) -> Job:
+        return replace(short(name, what, work), checks=True)
 
     def long(name: str, what: str, work: Callable[[App, Watcher], Done]) -> Job:
         return Job(name, what, partial(work, app))
@@ -67,9 +74,9 @@ def jobs(app: App) -> tuple[Job, ...]:
         short("conversations", "summarising old conversations", _retain),
         short("uses", "forgetting old uses of executors", _forget_uses),
         short("undo", "forgetting what is too old to be undone", _prune_undo),
-        short("executors", "verifying every executor", _verify_executors),
-        short("code", "comparing the code of Metnos with its pin", _compare_code),
-        short("audit", "proving the audit", _verify_audit),
+        check("executors", "verifying every executor", _verify_executors),
+        check("code", "comparing the code of Metnos with its pin", _compare_code),
+        check("audit", "proving the audit", _verify_audit),
     ]
     if app.settings.night.backup:
         found.append(short("backup", "backing up the workspace", _backup))
@@ -130,7 +137,11 @@ def _backup(app: App) -> Done:
     key, now, keep = app.seat.signer.public, app.clock.now(), app.settings.night.keep_backups
     target = backup_target(app.workspace, app.clock).with_name(backups.name_of(key, now))
     made = backup(app.workspace, target, None, lambda *_: None, app.clock)
-    gone = backups.prune(target.parent, key, now, keep)
+    gone = 0
+    if old := backups.too_many(target.parent, key, now, keep):
+        digest = sha256_hex(canonical_json(sorted(old)))
+        with app.audit.act(Entry(BACKUPS_REMOVED, digests={"names": digest}, counts={"backups": len(old)})):
+            gone = backups.prune(target.parent, key, now, keep)
     return Done(str(target), {"files": len(made.manifest.members), "bytes": made.manifest.size, "removed": gone})
 
 

@@ -240,6 +240,7 @@ def curate(app: "App", watcher: Watcher = NOBODY, *, now: bool = False) -> Done:
     from metnos.app import keeping, thinking
     from metnos.grimoire import reembed
 
+    app.refuse_halted()
     counts, message = dict[str, int](), ""
     try:
         if reembed.unfinished(app.workspace.memory) and app.embedder is not None:
@@ -279,6 +280,7 @@ def _worked_out(app: "App", watcher: Watcher) -> "Embedder | None":
 
 def dream(app: "App", watcher: Watcher = NOBODY) -> Done:
     """Replay and recombine, or go on with a dream that was interrupted."""
+    app.refuse_halted()
     seed = int(app.clock.now().timestamp())
     with files.held(app.workspace.memory / LEARNING) as mine:
         if not mine:

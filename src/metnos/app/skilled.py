@@ -57,6 +57,7 @@ class Taken:
 
 def take_in(app: "App", place: Path, *, again: bool = False) -> Taken:
     """Read a skill and put its texts before the owner."""
+    app.refuse_halted()
     skill = skills.read(place)
     lore = skills.lore(skill, lambda text: poison.screen(text).reason)
     if not lore.passages:

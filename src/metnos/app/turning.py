@@ -1,5 +1,6 @@
 """Turns, put together: the door, the tools, the models, the memory, and what learns from them."""
 
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from metnos.context.fence import fence
 from metnos.core.errors import ModelError, StoreError
 from metnos.grimoire.retention import Retained, Summarise
 from metnos.grimoire.trace import StepTrace, Trace
+from metnos.law.audit_line import Entry
 from metnos.law.principal import Autonomy, Channel, Principal
 from metnos.models.budget import Budget, Meter
 from metnos.models.chat import Message, Prompt
@@ -21,6 +23,8 @@ from metnos.turn.reach import Reach
 if TYPE_CHECKING:
     from metnos.app.house import App
     from metnos.turn.reminding import Reminding
+
+SUMMARISED = "old turns summarised"
 
 _ANSWER, _CONVERSATION = 300, 6000  # characters of one answer, and of all that one summary is made from
 _SUMMARISE = (
@@ -51,6 +55,7 @@ def build(app: "App") -> Turns:
             maker=Extending(app),
             learnt=partial(learning.catch_up_or_later, app),
             lives=partial(retired.refuse_dead, app),
+            halted=app.halted,
         )
     )
 
@@ -82,13 +87,20 @@ def retain(app: "App", now: datetime | None = None) -> Retained:
     from metnos.app import keeping  # which turns have no need of
 
     memory = app.settings.memory
-    done = app.medium.retain(now or app.clock.now(), memory.keep_days, memory.keep_messages, _summariser(app))
+    now = now or app.clock.now()
+    with _recorded(app, app.medium.outdated(now, memory.keep_days, memory.keep_messages)):
+        done = app.medium.retain(now, memory.keep_days, memory.keep_messages, _summariser(app))
     asker = Principal(Channel.NIGHT, "conversations", Autonomy.READ_ONLY)
     for proposal in done.proposals:
         why = f"it is a {proposal.kind} that the turns of many days show"
         keeping.tiers(app).propose(proposal.text, "MEMORY.md", why, proposal.evidence, asked_by=asker)
         app.medium.put(proposal.key)
     return done
+
+
+def _recorded(app: "App", turns: int) -> AbstractContextManager[object]:
+    """A line of the audit around what takes the words out of turns; none if there is nothing to take out."""
+    return app.audit.act(Entry(SUMMARISED, counts={"turns": turns})) if turns else nullcontext()
 
 
 def _interrupted(trace: Trace) -> News:

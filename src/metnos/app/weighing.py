@@ -27,6 +27,7 @@ def fit(app: "App", *, keep: bool) -> Fitted:
     place = fitting(app, app.grimoire.db)
     found = place.fit()
     if keep and found.is_enough:
+        app.refuse_halted()
         digest = sha256_hex(canonical_json(asdict(found.after)))
         with app.audit.act(Entry(KEPT, {}, {"weights": digest}, {"good": found.good, "bad": found.bad})):
             place.keep(found.after)
@@ -35,5 +36,6 @@ def fit(app: "App", *, keep: bool) -> Fitted:
 
 def drop(app: "App") -> bool:
     """Go back to the settings; says whether anything else counted."""
+    app.refuse_halted()
     with app.audit.act(Entry(DROPPED)):
         return fitting(app, app.grimoire.db).drop()

@@ -49,9 +49,10 @@ def set_(choice: Choice, key: str, value: str) -> None:
     """
     settings.require_key(key)
     app = open_app(choice)
+    by = person.principal()
     if adjusting.needs_person(app, key, value):
-        person.confirm(f"set {key} to that", f"Set {key} to {value}?")
-    stored = app.set_setting(key, value)
+        by = person.confirm(f"set {key} to that", f"Set {key} to {value}?")
+    stored = app.set_setting(key, value, by)
     click.echo(f"{key} = {json.dumps(stored)}")
     if app.loaded.origin(key) == "environment":
         note(f"the environment variable {settings.require_key(key).variable} still wins over this")

@@ -9,7 +9,7 @@ from metnos.cli import FAILED, FINE, INTERRUPTED, Choice
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, note, print_json, print_table
 from metnos.cli.stopping import watched
-from metnos.core.errors import UsageError
+from metnos.core.errors import Refused, UsageError
 from metnos.night.jobs import Night, Outlook, Watcher
 from metnos.night.records import Run, State
 from metnos.night.schedule import Verdict
@@ -51,16 +51,18 @@ def list_(choice: Choice, as_json: bool) -> None:
 def run(choice: Choice, name: str | None, whole: bool, as_json: bool) -> int:
     """Run jobs now, also without the daemon: NAME, all of them, or else what is due.
 
-    What is running elsewhere already is not run a second time. Ctrl-C stops a long one at its next safe place; the next
-    run goes on with it.
+    While everything is halted only those run that check: audit, code and executors. What is running elsewhere already
+    is not run a second time. Ctrl-C stops a long one at its next safe place; the next run goes on with it.
     """
     if name is not None and whole:
         raise UsageError("name a job, or say --night, not both")
     app = open_app(choice)
     try:
+        night = building.build(app)
         with watched(shows=not as_json) as watcher:
-            made = _run(building.build(app), name, whole, app.clock.now(), watcher)
+            made = _run(night, name, whole, app.clock.now(), watcher)
             stopped = watcher.stop()
+        halt = night.halted() if name is None else None
     finally:
         app.close()
     if as_json:
@@ -68,10 +70,12 @@ def run(choice: Choice, name: str | None, whole: bool, as_json: bool) -> int:
     elif made:
         _show(made)
     else:
-        click.echo("Nothing was done." if stopped else "Nothing is due.")
+        click.echo("Nothing was done." if stopped or halt else "Nothing is due.")
     if stopped:
         note("it was stopped; what is done is kept, and the same command goes on with the rest")
         return INTERRUPTED
+    if halt is not None:
+        raise Refused(f"only jobs that check are run: {halt.why}", fix=halt.fix)
     return FINE if all(each.state is State.DONE for each in made) else FAILED
 
 

@@ -55,6 +55,8 @@ def beat(choice: Choice, count: int, every: float | None, kinds: tuple[str, ...]
         if found is None:
             click.echo("Another process lets it beat just now.", err=True)
             return FAILED
+        if not found:
+            app.refuse_halted()
         done += found
         if not as_json:
             _show(found)

@@ -118,8 +118,8 @@ def forget(choice: Choice, query: tuple[str, ...], ids: tuple[str, ...], as_json
     else:
         what = {"episodes": len(plan.episodes), "facts": len(plan.facts)}
         asked = f"Forget {told(what) or 'what was said'}, with every turn that says it, for good?"
-        person.confirm("forget for good", asked)
-        _tell_forgotten(keeping.forget(app, plan), as_json)
+        by = person.confirm("forget for good", asked)
+        _tell_forgotten(keeping.forget(app, plan, by), as_json)
     for name in dict.fromkeys((*plan.yours, *keeping.still_says(app, words))):
         note(f"{name} {_UNDO if name.startswith('.law/undo') else _YOURS}")
 

@@ -6,7 +6,7 @@ import click
 
 from metnos.app import keeping, remembering
 from metnos.app.remembered_words import REPORTED, told
-from metnos.cli import FINE, INTERRUPTED, Choice
+from metnos.cli import FINE, INTERRUPTED, Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import counted, json_option, note, print_json, say
 from metnos.cli.progress import Counting
@@ -63,13 +63,17 @@ def import_(choice: Choice, source: Path) -> int:
 @click.argument("engine", type=click.Choice(["sqlite", "lance"]))
 @click.pass_obj
 def move(choice: Choice, engine: str) -> int:
-    """Keep episodes in another ENGINE: sqlite, the default, or lance. Everything moves, nothing is lost on the way."""
+    """Keep episodes in another ENGINE: sqlite, the default, or lance. Everything moves, nothing is lost on the way.
+
+    Only a person can.
+    """
     app = open_app(choice)
     if app.settings.memory.engine == engine:
         click.echo(f"Episodes are in {engine} already.")
         return FINE
+    by = person.confirm("move the memory", f"Keep every episode in {engine} from now on?")
     with Stopping() as stopping, Counting("moved") as counting:
-        moved = keeping.move(app, engine, counting.step, stopping)
+        moved = keeping.move(app, engine, by, counting.step, stopping)
     if not moved.done:
         click.echo(f"Copied: {counted(moved.count, 'episode')}. Until all of them are, nothing changes.")
         return _stopped(f"metnos memory move {engine}")
@@ -168,12 +172,16 @@ def _ended(done: Done, again: str) -> int:
 @json_option
 @click.pass_obj
 def playbook(choice: Choice, version: int | None, restore: int | None, as_json: bool) -> None:
-    """Show how PLAYBOOK.md became what it is: its versions, what one changed, or put one back."""
-    book = open_app(choice).grimoire.playbook
+    """Show how PLAYBOOK.md became what it is: its versions, what one changed, or put one back.
+
+    Only a person can put one back: it may hold lines that you took out.
+    """
+    app = open_app(choice)
+    book = app.grimoire.playbook
     if restore is not None:
-        report = book.restore(restore)
-        if report.problem:
-            raise UsageError(report.problem)
+        book.history.content(restore)  # raises if there is none
+        by = person.confirm("put a version back", f"Put version {restore} of PLAYBOOK.md back?")
+        keeping.restore_playbook(app, restore, by)
         click.echo(f"PLAYBOOK.md is as in version {restore} again.")
         return
     versions = book.versions()

@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from metnos.app import App
+from metnos.app import App, adjusting
 from metnos.app.modelling import QUESTIONS, Measured, measured, tier_row
-from metnos.cli import FINE, Choice
+from metnos.cli import FINE, Choice, person
 from metnos.cli.opening import open_app
-from metnos.cli.output import confirm, inert, json_option, note, print_json, print_table
+from metnos.cli.output import inert, json_option, note, print_json, print_table
 from metnos.core.canon import canonical_path
 from metnos.core.errors import ModelError, UsageError
 from metnos.core.sections_models import ModelSettings
 from metnos.core.settings import home_folder, load
-from metnos.law.audit_line import Entry
-from metnos.models import address, keys, pins
+from metnos.law.principal import Principal
+from metnos.models import address, pins
 from metnos.models.budget import Budget, Meter
 from metnos.models.discover import Found, discover
 from metnos.models.registry import TIERS, settings_of
@@ -85,27 +85,41 @@ def _file_row(pin: pins.Pin) -> dict[str, Any]:
 @click.option("--url", default="", help="The server's address, such as http://127.0.0.1:11434/v1.")
 @click.option("--anthropic", is_flag=True, help="WHAT is a model of Anthropic's.")
 @click.option("--key", default="", metavar="PLACE", help="Where its key is: env:NAME, keyring:NAME or file:NAME.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def use(choice: Choice, tier: str, what: str, url: str, anthropic: bool, key: str, yes: bool) -> int:
+def use(choice: Choice, tier: str, what: str, url: str, anthropic: bool, key: str) -> int:
     """Let WHAT serve a tier from now on.
 
     WHAT is a model of a server that `metnos model list` shows, the name of a fetched model, a GGUF file, or `none`.
     With --url or --anthropic it is the name that the model has there.
+
+    Only a person can choose one outside the home, one that needs a key, or another one in the place of such a one.
     """
     app = open_app(choice)
     chosen = _choose(what, url, anthropic, key)
-    where = chosen.url or (address.ANTHROPIC if chosen.provider == "anthropic" else "")
-    if where and not address.at_home(where) and not yes:
-        _warn(where)
-        confirm("Use it?")
-    _write(app, tier, chosen)
+    _write(app, tier, chosen, _chooser(app, tier, chosen))
     if chosen.configured:
         click.echo(f"{tier} is now served by {inert(chosen.name or address.shown(chosen.url))}.")
         click.secho(f"metnos model test {tier}", fg="cyan")
     else:
         click.echo(f"{tier} has no model of its own now.")
     return FINE
+
+
+def _chooser(app: App, tier: str, chosen: ModelSettings) -> Principal:
+    """Who chooses it: a person who was asked, where a script may not."""
+    where = chosen.url or (address.ANTHROPIC if chosen.provider == "anthropic" else "")
+    outside = bool(where) and not address.at_home(where)
+    changed = [(f"models.{tier}.{name}", getattr(chosen, name)) for name in ("provider", "url", "name")]
+    key = f"models.{tier}.key"
+    if not (outside or chosen.key or any(adjusting.needs_person(app, name, value) for name, value in changed)):
+        return person.principal()
+    what = "choose that model"
+    person.require(what)
+    if outside:
+        _warn(where)
+    named = chosen.name or address.shown(where) if chosen.configured else "no model of its own"
+    lost = f" Then {key} is empty." if getattr(app.settings.models, tier).key and not chosen.key else ""
+    return person.confirm(what, f"Let {named} serve {tier}?{lost}")
 
 
 def _choose(what: str, url: str, anthropic: bool, key: str) -> ModelSettings:
@@ -160,11 +174,12 @@ def _warn(url: str) -> None:
         click.echo("The connection is not encrypted: everybody on the way can read it too.", err=True)
 
 
-def _write(app: App, tier: str, chosen: ModelSettings) -> None:
+def _write(app: App, tier: str, chosen: ModelSettings, by: Principal) -> None:
     """One key at a time. The old key goes first: at no moment may it stand beside a new address."""
-    app.set_setting(f"models.{tier}.key", "")
-    for name in ("provider", "url", "name", "key"):
-        app.set_setting(f"models.{tier}.{name}", getattr(chosen, name))
+    if getattr(load(app.workspace.settings).settings.models, tier).key:
+        app.set_setting(f"models.{tier}.key", "", by)
+    for name in ("provider", "url", "name", *(("key",) if chosen.key else ())):
+        app.set_setting(f"models.{tier}.{name}", getattr(chosen, name), by)
         if app.loaded.origin(f"models.{tier}.{name}") == "environment":
             note(f"a variable of the environment sets models.{tier}.{name}, and wins over metnos.toml")
 
@@ -221,15 +236,11 @@ def get(name: str) -> int:
 @click.option("--keyring", is_flag=True, help="Keep it in the system's keyring, not in the workspace.")
 @click.pass_obj
 def key(choice: Choice, name: str, keyring: bool) -> int:
-    """Store the key of a model server, typed unseen or read from standard input."""
+    """Store the key of a model server, typed unseen. Only a person can."""
     app = open_app(choice)
-    if sys.stdin.isatty():
-        secret: str = click.prompt(f"Key for {name}", hide_input=True, err=True).strip()
-    else:
-        secret = sys.stdin.readline(8192).strip()
-    keys.check(name, secret)
-    with app.audit.act(Entry(KEY_STORED, {"name": name, "place": "keyring" if keyring else "file"})):
-        place = keys.store_in_keyring(name, secret) if keyring else keys.store_in_file(name, secret, app.workspace.keys)
+    by = person.require("store a key")
+    secret: str = click.prompt(f"Key for {name}", hide_input=True, err=True).strip()
+    place = adjusting.store_secret(app, KEY_STORED, name, secret, by, keyring=keyring)
     click.echo(f"Stored as {place}.")
     click.secho(f"metnos config set models.main.key {place}", fg="cyan")
     return FINE

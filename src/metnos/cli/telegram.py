@@ -1,18 +1,16 @@
 """``metnos telegram``: a bot of your own; its token, who may write to it, whether it works."""
 
 import re
-import sys
 
 import click
 
+from metnos.app import adjusting
 from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import open_app
 from metnos.cli.output import inert, json_option, print_json, print_table, short
 from metnos.core.clock import to_text
 from metnos.core.errors import MetnosError, UsageError
-from metnos.law.audit_line import Entry
 from metnos.law.principal import Autonomy, Channel
-from metnos.models import keys
 
 TOKEN_STORED = "telegram token stored"  # noqa: S105 -- the name of a line in the audit
 
@@ -33,20 +31,15 @@ def telegram() -> None:
 @click.option("--keyring", is_flag=True, help="Keep it in the system's keyring, not in the workspace.")
 @click.pass_obj
 def token(choice: Choice, keyring: bool) -> int:
-    """Store the bot's token, typed unseen or read from standard input."""
+    """Store the bot's token, typed unseen. Only a person can: whoever has that bot reads what it is told."""
     app = open_app(choice)
-    if sys.stdin.isatty():
-        secret: str = click.prompt("Token from @BotFather", hide_input=True, err=True).strip()
-    else:
-        secret = sys.stdin.readline(8192).strip()
+    by = person.require("store the token of a bot")
+    secret: str = click.prompt("Token from @BotFather", hide_input=True, err=True).strip()
     if _TOKEN.fullmatch(secret) is None:
         raise UsageError("that is no token of a bot", fix="It is a number, a colon and some thirty letters and digits.")
-    with app.audit.act(Entry(TOKEN_STORED, {"place": "keyring" if keyring else "file"})):
-        place = (
-            keys.store_in_keyring(_NAME, secret) if keyring else keys.store_in_file(_NAME, secret, app.workspace.keys)
-        )
+    place = adjusting.store_secret(app, TOKEN_STORED, _NAME, secret, by, keyring=keyring)
     if app.settings.telegram.token != place:
-        app.set_setting("telegram.token", place)
+        app.set_setting("telegram.token", place, by)
     click.echo(f"Stored as {place}.")
     if not app.settings.telegram.enabled:
         click.secho("metnos config set telegram.enabled true", fg="cyan")

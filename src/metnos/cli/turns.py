@@ -16,9 +16,7 @@ from metnos.core.clock import to_text
 from metnos.core.errors import TurnError
 from metnos.grimoire.medium import Glance, Medium
 from metnos.grimoire.trace import Kept, State, StepTrace, Trace
-from metnos.law.audit_line import Entry
 
-FORGOTTEN = "turn forgotten"
 _ASKED = 60  # columns of a request in a list
 _SHOWN = 200  # characters of an argument
 _COLOURS = {State.DONE: "green", State.PARTLY: "yellow", State.FAILED: "red", State.INTERRUPTED: "red"}
@@ -91,13 +89,11 @@ def forget(choice: Choice, turn: str) -> None:
     app = open_app(choice)
     trace = app.medium.find(turn)
     if trace.kept is Kept.FORGOTTEN:
-        learning.forget_turn(app, trace.id)  # in case that was cut short
+        learning.forget_turn(app, trace.id, person.require("forget for good"))  # in case that was cut short
         click.echo(f"Turn {trace.id} was forgotten before.")
         return
-    person.confirm("forget for good", f"Forget turn {trace.id} for good?")
-    with app.audit.act(Entry(FORGOTTEN, {"turn": trace.id})):
-        app.medium.redact(trace.id)
-        learning.forget_turn(app, trace.id)
+    by = person.confirm("forget for good", f"Forget turn {trace.id} for good?")
+    learning.forget_turn(app, trace.id, by)
     click.echo(f"Forgotten: turn {trace.id}")
 
 

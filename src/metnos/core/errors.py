@@ -159,7 +159,7 @@ class SandboxError(MetnosError):
 class ModelError(MetnosError):
     """A language model or an embedder did not do what was asked; ``kind`` says in what way.
 
-    Kinds: none, unreachable, timeout, broken, empty, rambling, refused, budget, key, missing.
+    Kinds: none, unreachable, timeout, broken, empty, rambling, refused, budget, key, missing, halted.
     """
 
     def __init__(self, what: str, *, kind: str, fix: str = "") -> None:

@@ -16,9 +16,11 @@ _LIMITS = (
     "memory.think", "turn.steps", "turn.prompt_s", "fastpath.wrong_share", "fastpath.check_every", "models.retries",
     "models.turn_",
 )  # fmt: skip
+_PRICES = (".price_in", ".price_out")  # a price of nothing would make every budget of money endless
 _LIFE = "life."  # what an agent lives on, and where its money is
 _KEYS = (".key", ".token", ".rpc_key")
 _LEADS_OUT = (".url", ".provider")
+_MODEL = "models."
 _HARMLESS = ("disk.", "store.")  # how full a disk may get, how long a write waits
 _HARMLESS_FOR_A_START = ("web.enabled", "web.port")  # for containers, and for several daemons of one account
 
@@ -35,7 +37,7 @@ def at_terminal_only(name: str) -> bool:
 
 def is_limit(name: str) -> bool:
     """Whether a setting protects the owner from what happens in their name."""
-    return name.startswith(_LIMITS)
+    return name.startswith(_LIMITS) or name.endswith(_PRICES)
 
 
 def needs_person(name: str) -> bool:
@@ -47,6 +49,11 @@ def needs_person(name: str) -> bool:
 def leads_out(name: str) -> bool:
     """Whether a setting names whom requests and memories are sent to; some values are at home."""
     return name.endswith(_LEADS_OUT)
+
+
+def names_model(name: str) -> bool:
+    """Whether a setting says which of a server's models is asked; with a key, another one is another bill."""
+    return name.startswith(_MODEL) and name.endswith(".name")
 
 
 def has_variable(name: str) -> bool:

@@ -37,6 +37,7 @@ from metnos.store.db import Database
 
 UNDONE = "action undone"
 REDONE = "action redone"
+PRUNED = "old actions forgotten"
 
 _PAGE = 50
 
@@ -145,10 +146,15 @@ class Undo:
         return interrupted
 
     def prune(self, before: datetime) -> int:
-        """Forget actions that nothing has happened to since, and what was stored for them; how many."""
+        """Forget actions that nothing has happened to since, and what was stored for them; how many. None while
+        everything is halted."""
+        if self._halted() is not None:
+            return 0
         with self._hands().locked():
             roots = self._journal.untouched_since(to_text(before))
-            self._journal.forget(roots)
+            if roots:
+                with self._audit.act(Entry(PRUNED, counts={"actions": len(roots)})):
+                    self._journal.forget(roots)
             self._sweep()
         return len(roots)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.core.clock import Clock, to_text
 from metnos.core.embedding import Space
-from metnos.core.errors import StoreError
+from metnos.core.errors import Refused, StoreError
 from metnos.core.ids import UlidMaker
 from metnos.grimoire import causal, fact_rules, facts_admit, facts_fading, happenings, poison
 from metnos.grimoire import facts_rows as rows
@@ -28,6 +28,7 @@ from metnos.grimoire.facts_admit import Admitted
 from metnos.grimoire.facts_find import SCANNED, Finder, Found
 from metnos.grimoire.facts_rows import Which
 from metnos.grimoire.immune import Immune, Stage
+from metnos.law.principal import Principal
 from metnos.store.db import Database, Transaction, Value
 
 if TYPE_CHECKING:
@@ -95,8 +96,13 @@ class Facts:
         """Take knowledge in through the gate. The only way for what was learned, dreamt or received."""
         return facts_admit.admit(self, candidate, vector, space, rules or self._gate(), supersedes, self._clock.now())
 
-    def agreed(self, fact: str) -> Fact | None:
-        """The owner agreed to a fact that waited for it (outcome ``consent``): it counts from now on."""
+    def agreed(self, fact: str, by: Principal) -> Fact | None:
+        """The owner agreed to a fact that waited for it (outcome ``consent``): it counts from now on.
+
+        Only a person's word lets it count: ``by`` is whose it is.
+        """
+        if not by.may_answer:
+            raise Refused(f"{by} may not agree for the owner: a person has to", fix="See: metnos inbox list")
         with self.db.write() as tx:
             found = rows.read(tx, [fact])
             return facts_admit.agreed(self, tx, found[0]) if found else None

@@ -341,6 +341,10 @@ class Medium:
             retention.empty_log(self.db)
         return len(found)
 
+    def outdated(self, now: datetime, keep_days: int, keep_messages: int) -> int:
+        """How many turns `retain` would summarise."""
+        return retention.outdated(self.db, now, keep_days, keep_messages)
+
     def retain(self, now: datetime, keep_days: int, keep_messages: int, summarise: Summarise | None = None) -> Retained:
         """Summarise what is too old, propose what is stable. See `retention.retain`."""
         return retention.retain(self.db, now, keep_days, keep_messages, summarise)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metnos.core.clock import Clock
-from metnos.core.errors import StoreBusy, WorkspaceError
+from metnos.core.errors import Refused, StoreBusy, WorkspaceError
 from metnos.grimoire import fact_rules
 from metnos.grimoire import playbook_marks as marks
 from metnos.grimoire import playbook_text as texts
@@ -33,6 +33,7 @@ from metnos.grimoire.playbook_file import digest_of
 from metnos.grimoire.playbook_history import OWNER, Says, State, Version
 from metnos.grimoire.playbook_text import Change, Line, Merged
 from metnos.grimoire.playbook_writer import Writer
+from metnos.law.principal import Principal
 from metnos.store.db import Database
 
 Screen = Callable[[str], str]  # why a text may not be learnt; nothing if it may
@@ -142,8 +143,14 @@ class Playbook:
     def diff(self, older: int, newer: int) -> str:
         return self.history.diff(older, newer)
 
-    def restore(self, version: int) -> Report:
-        """Put a version back: an act of the owner's. Lines that it does not hold do not come back by themselves."""
+    def restore(self, version: int, by: Principal) -> Report:
+        """Put a version back, which only a person may: it can hold lines that the owner took out. Lines that it does
+        not hold do not come back by themselves."""
+        if not by.may_answer:
+            raise Refused(
+                f"{by} may not put a version back: a person has to",
+                fix=f"Type at a terminal: metnos memory playbook --restore {version}",
+            )
         content = self.history.content(version)
         with self._file.locked():
             state = self._writer.recover()

@@ -139,6 +139,11 @@ def retain(
     return Retained(turns, messages, summaries, by_model, failed, tuple(proposals(db)))
 
 
+def outdated(db: Database, now: datetime, keep_days: int, keep_messages: int) -> int:
+    """How many turns are too old to be kept whole, and seen by everything that learns from them."""
+    return sum(map(len, _groups(db, now, keep_days, keep_messages)))
+
+
 def _groups(db: Database, now: datetime, keep_days: int, keep_messages: int) -> list[tuple[str, ...]]:
     """The turns to summarise, the oldest first, at most so many in a group.
 

@@ -238,15 +238,17 @@ class Tiers:
                 (key, item.id, to_text(self._clock.now())),
             )
 
-    def _require_approved(self, item: Item) -> None:
+    def _require_approved(self, item: Item) -> Item:
         standing = self._inbox.standing(item.digest, item.needs_yes)
         if standing is None or standing.id != item.id or standing.state is not State.APPROVED:
             raise InboxError(f"question {item.id} is not approved", fix="See it: metnos inbox list --all")
+        return standing
 
     def _agree(self, item: Item, agree: Callable[[str], object]) -> None:
         """Let a fact count. Doing so twice does no harm, so the approval is used up afterwards."""
-        self._require_approved(item)
-        with self._audit.act(Entry(AGREED, {"item": item.id, "fact": str(item.body["fact"])})):
+        channel, _, sender = (self._require_approved(item).answered_by or "").partition(":")
+        names = {"item": item.id, "fact": str(item.body["fact"]), "channel": channel, "sender": sender}
+        with self._audit.act(Entry(AGREED, names)):
             agree(str(item.body["fact"]))
         self._inbox.take(item.digest, item.needs_yes)
 

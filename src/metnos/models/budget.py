@@ -11,6 +11,7 @@ writes on its bill: prices are the owner's settings.
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Literal, Protocol
@@ -24,6 +25,7 @@ _REPAIR_WORDS = 400  # tokens of the sentence that asks again
 _MILLION = 1_000_000
 _RESERVE_USD, _RESERVE_SHARE = 0.30, 0.02  # seed 003: max($0.30, 2 % of the first balance)
 
+Refuse = Callable[[], None]  # raises where no question may be asked
 Use = Literal["life", "death"]  # what money is spent on
 _DENSE = re.compile(r"[^A-Za-z\s]")
 
@@ -221,11 +223,22 @@ def _within(claimed: float, least: float, most: float) -> float:
 
 
 class Metered:
-    """A model whose every call is checked against a turn's budget first, and against the money of the whole life."""
+    """A model whose every call is checked against a turn's budget first, and against the money of the whole life.
 
-    __slots__ = ("_chat", "_fund", "_meter", "_price")
+    ``refuse`` raises where nothing may be asked at all, and is called before each question.
+    """
 
-    def __init__(self, chat: Chat, meter: Meter, price: Price | None = None, fund: Fund | None = None) -> None:
+    __slots__ = ("_chat", "_fund", "_meter", "_price", "_refuse")
+
+    def __init__(
+        self,
+        chat: Chat,
+        meter: Meter,
+        price: Price | None = None,
+        fund: Fund | None = None,
+        refuse: Refuse = lambda: None,
+    ) -> None:
+        self._refuse = refuse
         self._chat = chat
         self._meter = meter
         self._price = price or Price()
@@ -240,6 +253,7 @@ class Metered:
         return self._chat.outside
 
     def ask(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        self._refuse()
         worst = self._meter.require(prompt, self._price)
         held = self._hold(worst)
         try:

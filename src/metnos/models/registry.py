@@ -2,7 +2,8 @@
 
 Rules: three tiers: ``main`` plans, ``fast`` answers short questions, ``wise`` hard ones; a tier without a model of its
 own is served by ``main``, and without that there is none, which is fine. Nothing is started, looked up or sent before
-the first question; tiers that say the same share one model.
+the first question; tiers that say the same share one model. While everything is halted, or the audit is in doubt,
+whoever opened the workspace refuses every question (``refuse``); what there is can still be shown.
 """
 
 from functools import partial
@@ -12,7 +13,7 @@ from typing import cast
 from metnos.core.sections_models import ModelSettings, ModelsSettings
 from metnos.models import keys
 from metnos.models.account import Account
-from metnos.models.budget import Meter, Metered, Use
+from metnos.models.budget import Meter, Metered, Refuse, Use
 from metnos.models.chat import Chat
 from metnos.models.local import Local
 from metnos.models.patience import Patience
@@ -38,8 +39,10 @@ class Models:
         *,
         patience: Patience | None = None,
         account: Account | None = None,
+        refuse: Refuse = lambda: None,
     ) -> None:
         self.account = account
+        self._refuse = refuse
         self._settings = settings
         self._keys_folder = keys_folder
         self._patience = patience or Patience(settings.retries)
@@ -57,12 +60,18 @@ class Models:
     def metered(self, tier: str, meter: Meter, use: Use = "life") -> Chat | None:
         """The same, every call checked against a turn's budget first, and against the money of the whole life.
 
-        Only ``use="death"`` may draw on what is kept for its end.
+        Only ``use="death"`` may draw on what is kept for its end, and asks while everything is halted: a death halts
+        everything first.
         """
         chat, serving = self.tier(tier), settings_of(self._settings, tier)
         if chat is None or serving is None:
             return None
-        return Metered(chat, meter, price_of(serving), self.account.fund(use) if self.account else None)
+        fund = self.account.fund(use) if self.account else None
+        return Metered(chat, meter, price_of(serving), fund, self._refuse if use == "life" else lambda: None)
+
+    def hurried(self, settings: ModelsSettings) -> "Models":
+        """The same, by other settings: as many questions, as much money, and refused as these are."""
+        return Models(settings, self._keys_folder, account=self.account, refuse=self._refuse)
 
     def close(self) -> None:
         """End what runs in this process."""

@@ -27,11 +27,19 @@ def surplus(names: Iterable[str], public_key: str, now: datetime, keep: int) -> 
     return [name for _, name in ordered[: max(0, len(ordered) - keep)]]
 
 
+def too_many(folder: Path, public_key: str, now: datetime, keep: int) -> list[str]:
+    """The nightly backups of this agent in a folder that are to go."""
+    return surplus(_plain(folder), public_key, now, keep)
+
+
 def prune(folder: Path, public_key: str, now: datetime, keep: int) -> int:
     """Remove the nightly backups of this agent that are too many; how many went. Not while one is being made."""
-    plain = [path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
-    gone = surplus(plain, public_key, now, keep)
+    gone = too_many(folder, public_key, now, keep)
     half = re.compile(rf"\.metnos-nightly-{re.escape(public_key[:12])}-[^/]+\.partial")
-    for name in [*gone, *(name for name in plain if half.fullmatch(name))]:
+    for name in [*gone, *(name for name in _plain(folder) if half.fullmatch(name))]:
         (folder / name).unlink(missing_ok=True)
     return len(gone)
+
+
+def _plain(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink()]

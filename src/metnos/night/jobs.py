@@ -2,19 +2,20 @@
 
 Rules: `Night.tick` does everything that is due at a moment and knows no thread; jobs run in the order of their list,
 one at a time; one that fails is recorded and the others still run; what it has to say is told as notices. A job is a
-border: whatever it raises is its failure and nobody else's. While everything is halted nothing runs by itself, but the
-owner is still reminded. A long job asks whoever runs it whether to stop; one that was stopped counts as interrupted,
-and goes on the next time. Does not guarantee that a job is done exactly once: one that is killed is begun again, so
-each must be safe to repeat.
+border: whatever it raises is its failure and nobody else's. While everything is halted nothing runs by itself, and by
+hand only what checks; a long job stops. The owner is still reminded. A long job asks whoever runs it whether to stop;
+one that was stopped counts as interrupted, and goes on the next time. Does not guarantee that a job is done exactly
+once: one that is killed is begun again, so each must be safe to repeat.
 """
 
 import time as stopwatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, tzinfo
 
 from metnos.core.clock import Clock
-from metnos.core.errors import DaemonError, MetnosError, UsageError
+from metnos.core.errors import DaemonError, MetnosError, Refused, UsageError
+from metnos.law.halt import Halt
 from metnos.night import reminders, schedule
 from metnos.night.notices import News, Notice, Notices, shortened
 from metnos.night.records import Run, Runs, State
@@ -61,14 +62,16 @@ class Done:
 class Job:
     """One thing that is done every night.
 
-    ``needs_activity`` says whether the owner was there between two moments, or ever before the second: a job that has
-    it runs only if they were, between its last run and the night's hour.
+    One that only ``checks`` changes nothing but what it puts out of the way, and may be run by hand while everything is
+    halted. ``needs_activity`` says whether the owner was there between two moments, or ever before the second: a job
+    that has it runs only if they were, between its last run and the night's hour.
     """
 
     name: str
     what: str
     run: Callable[[Watcher], Done]
     needs_activity: Active | None = None
+    checks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class Parts:
     clock: Clock
     at: time
     zone: tzinfo | None
-    halted: Callable[[], str | None]
+    halted: Callable[[], Halt | None]
     show: Callable[[Sequence[Notice]], object]
     log: Callable[[str], None]
 
@@ -179,8 +182,16 @@ class Night:
         return self._by_hand(self._named(name), watcher)
 
     def run_all(self, watcher: Watcher = NOBODY) -> list[Run]:
-        """Run every job now, in order, until it is to stop."""
-        return [self._by_hand(job, watcher) for job in self._parts.jobs if not watcher.stop()]
+        """Run every job now, in order, until it is to stop; while everything is halted, those that only check."""
+        return [
+            self._by_hand(job, watcher)
+            for job in self._parts.jobs
+            if not watcher.stop() and (job.checks or self.halted() is None)
+        ]
+
+    def halted(self) -> Halt | None:
+        """Why only jobs that check may be run; nothing if all may."""
+        return self._parts.halted()
 
     def outlook(self, now: datetime) -> list[Outlook]:
         """How every job stands."""
@@ -203,6 +214,8 @@ class Night:
         )
 
     def _by_hand(self, job: Job, watcher: Watcher) -> Run:
+        if not job.checks and (halt := self.halted()) is not None:
+            raise Refused(f"the job {job.name!r} was not run: {halt.why}", fix=halt.fix)
         night = schedule.night_of(self._parts.clock.now(), self._parts.at, self._parts.zone)
         run = self._run(job, night, watcher, by_hand=True)
         if run is None:
@@ -229,7 +242,7 @@ class Night:
         began = stopwatch.thread_time()
         state, done = State.INTERRUPTED, Done("it was stopped")
         try:
-            done = job.run(watcher)
+            done = job.run(self._until_halted(watcher))
             state = State.INTERRUPTED if done.stopped else State.DONE
         except MetnosError as error:
             state, done = State.FAILED, Done(error.what)
@@ -240,6 +253,9 @@ class Night:
             run = self.runs.end(run, state, shortened(done.message), done.counts, cpu_ms)
         self._tell(job, run, done)
         return run
+
+    def _until_halted(self, watcher: Watcher) -> Watcher:
+        return replace(watcher, stop=lambda: watcher.stop() or self.halted() is not None)
 
     def _tell(self, job: Job, run: Run, done: Done) -> None:
         news = list(done.news)

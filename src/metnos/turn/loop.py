@@ -27,6 +27,7 @@ from metnos.fastpath.slots import extract
 from metnos.grimoire.medium import Medium
 from metnos.grimoire.medium_rows import Role
 from metnos.grimoire.trace import State, StepTrace, Trace
+from metnos.law.halt import Halt
 from metnos.law.inbox import ACT, Item
 from metnos.law.principal import PROGRAMS, Autonomy, Principal, lower
 from metnos.sandbox import process
@@ -76,6 +77,7 @@ class Parts:
     maker: Maker | None  # what makes executors that are missing; nothing: none is offered
     learnt: Callable[[], object]  # lets everything that learns catch up with the traces
     lives: Callable[[], None] = lambda: None  # raises if the agent was retired since: turns may be held for months
+    halted: Callable[[], Halt | None] = lambda: None  # why nothing may act, also with words
 
 
 class Turns:
@@ -169,6 +171,10 @@ class Turns:
         self._begin(request)
         with self._closing(scratch) as close:
             yield Started(request.id)
+            if (halt := self._parts.halted()) is not None:
+                scratch.stop(State.REFUSED, f"Everything is stopped: {halt.why}.", halt.fix)
+                yield close()
+                return
             self.recall(scratch)
             purse = self._parts.purses.open(request.id, scratch.calls)
             thinker = Thinker(purse) if purse and self._parts.settings.planner != "router" else None

@@ -207,8 +207,8 @@ def test_no_limit_is_so_high_that_it_is_none(page: Client, name: str) -> None:
 
 
 def test_a_secret_in_an_address_is_shown_to_nobody(page: Client) -> None:
-    page.app.set_setting("models.fast.url", "http://127.0.0.1:1/v1?key=SECRET")
-    page.app.set_setting("otel.endpoint", "http://127.0.0.1:2/otlp?key=SECRET")
+    page.app.set_setting("models.fast.url", "http://127.0.0.1:1/v1?key=SECRET", at_terminal())
+    page.app.set_setting("otel.endpoint", "http://127.0.0.1:2/otlp?key=SECRET", at_terminal())
     for other in (page, page.device("read_only")):
         answer = other.http.get("/api/settings", headers=other.headers)
         assert "SECRET" not in answer.text

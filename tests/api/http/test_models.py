@@ -5,6 +5,7 @@ import pytest
 from api.http.served import Client
 from api.http.typed import typed
 from metnos.cli import model as at_terminal
+from metnos.law.principal import at_terminal as person_here
 from metnos.models import keys
 from models.server import fails, says, serving
 from tables import try_each
@@ -19,7 +20,7 @@ def _no_servers_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def use(page: Client, url: str, key: str = "", tier: str = "main") -> None:
     for name, value in (("url", url), ("name", "tiny"), ("key", key)):
-        page.app.set_setting(f"models.{tier}.{name}", value)
+        page.app.set_setting(f"models.{tier}.{name}", value, person_here())
 
 
 def test_without_a_model_every_tier_says_so(page: Client) -> None:

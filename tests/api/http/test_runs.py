@@ -11,7 +11,7 @@ from api.http.served import Client, Served
 from metnos.api.http import runs
 from metnos.api.http.runs import Run, Runs
 from metnos.core.errors import DaemonError, TurnError
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 from metnos.turn.events import Answer, Answered, Event, Started, StepDone, Text, Wanted
 
 WHO = Principal(Channel.WEB, "page", Autonomy.FULL)
@@ -94,7 +94,7 @@ def test_the_answer_reaches_the_question_it_was_given_to_and_no_other(some: Runs
 
 
 def test_no_answer_in_time_is_later(some: Runs, served: Served) -> None:
-    served.app.set_setting("turn.prompt_s", "1")
+    served.app.set_setting("turn.prompt_s", "1", at_terminal())
     heard: list[Answer | None] = []
     ended(some.begin(WHO, play(WANTED, OVER, heard=heard)))
     assert heard[0] is Answer.LATER

@@ -10,6 +10,7 @@ from api.http.typed import typed
 from metnos.cli import config as at_terminal
 from metnos.core.setting_guards import is_key
 from metnos.law import audit_log
+from metnos.law.principal import at_terminal as person_here
 from tables import try_each
 
 SECRET = "sk-do-not-show"
@@ -65,8 +66,8 @@ def test_a_setting_is_changed_and_holds_at_once(page: Client, name: str, value: 
 
 
 def test_where_a_key_lies_is_told_by_its_kind_only(page: Client) -> None:
-    page.app.set_setting("models.main.key", f"file:{SECRET}")
-    page.app.set_setting("telegram.token", f"env:{SECRET}")
+    page.app.set_setting("models.main.key", f"file:{SECRET}", person_here())
+    page.app.set_setting("telegram.token", f"env:{SECRET}", person_here())
     answer = page.http.get("/api/settings", headers=page.headers)
     assert SECRET not in answer.text
     assert named(page, "models.main.key")["value"] == "file:…"
@@ -99,8 +100,8 @@ def test_what_could_open_the_house_is_changed_at_the_terminal_only(page: Client,
 
 
 def test_a_key_never_goes_to_another_address(page: Client) -> None:
-    page.app.set_setting("models.main.url", "https://cloud.example/v1")
-    page.app.set_setting("models.main.key", "file:cloud")
+    page.app.set_setting("models.main.url", "https://cloud.example/v1", person_here())
+    page.app.set_setting("models.main.key", "file:cloud", person_here())
     assert (
         page.refused("POST", "/api/settings", {"name": "models.main.url", "value": "http://127.0.0.1:9/v1"})[0] == 403
     )

@@ -11,6 +11,7 @@ from metnos.api.mcp.mount import Mounted, mount
 from metnos.app import App
 from metnos.core.clock import SystemClock
 from metnos.core.workspace import Workspace
+from metnos.law.principal import at_terminal
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def app(house: Workspace) -> App:
 @pytest.fixture
 def asking(house: Workspace) -> App:
     """The same, and the owner lets clients ask."""
-    App.open(house, SystemClock()).set_setting("mcp.elicit", "true")
+    App.open(house, SystemClock()).set_setting("mcp.elicit", "true", at_terminal())
     return App.open(house, SystemClock())
 
 

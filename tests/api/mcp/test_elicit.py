@@ -19,7 +19,7 @@ from metnos.app.servers import Wish
 from metnos.core.errors import InboxError
 from metnos.executors.mcp.servers import Server
 from metnos.law.inbox import State
-from metnos.law.principal import Autonomy, Channel, Principal
+from metnos.law.principal import Autonomy, Channel, Principal, at_terminal
 
 OWNER = Principal(Channel.TERMINAL, "owner", Autonomy.FULL)
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -130,7 +130,7 @@ def test_an_owner_who_switches_it_off_in_between_is_obeyed_at_once(asking: App, 
     async def twice(client: Client) -> CallToolResult:
         first = await client.session.call_tool("ask", wanted, allow_input_required=True)
         assert isinstance(first, InputRequiredResult)
-        asking.set_setting("mcp.elicit", "false")
+        asking.set_setting("mcp.elicit", "false", at_terminal())
         return await client.session.call_tool(
             "ask", wanted, input_responses={"answer": yes()}, request_state=first.request_state
         )

@@ -63,7 +63,7 @@ def house(_template: Workspace, loaded_program: None, tmp_path_factory: pytest.T
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         opened = App.open(Workspace(home / "ws"))
-        opened.set_setting("web.port", "0")
+        opened.set_setting("web.port", "0", at_terminal())
         opened.close()
     made = House(home, "")
     try:

@@ -107,7 +107,7 @@ def plan(house: House, _by: Owner, viewer: TheViewer, meant: Meant) -> WouldGo:
 
 
 @router.post("/forget", summary="Forget what a plan named, for good")
-def forget(house: House, _by: Owner, viewer: TheViewer, meant: Sure) -> Gone:
+def forget(house: House, by: Owner, viewer: TheViewer, meant: Sure) -> Gone:
     made = _plan(house, viewer, meant)
     if remembered.digest_of(made) != meant.plan:
         raise Changed(
@@ -115,7 +115,7 @@ def forget(house: House, _by: Owner, viewer: TheViewer, meant: Sure) -> Gone:
         )
     if made.is_empty:
         raise UsageError("nothing that is remembered holds that", fix="Name something else.")
-    gone = keeping.forget(house, made).counts()
+    gone = keeping.forget(house, made, by).counts()
     still = dict.fromkeys((*made.yours, *keeping.still_says(house, meant.words)))
     return Gone(counts=gone, said=told({name: each for name, each in gone.items() if name != "traces"}), still=[*still])
 

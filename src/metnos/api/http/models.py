@@ -19,7 +19,7 @@ from metnos.core.sections_models import ModelsSettings
 from metnos.core.settings import load
 from metnos.models import address, pins
 from metnos.models.budget import Budget, Meter
-from metnos.models.registry import TIERS, Models, settings_of
+from metnos.models.registry import TIERS, settings_of
 
 router = APIRouter(prefix="/api/models", tags=["models"], responses=PROBLEMS)
 
@@ -103,8 +103,9 @@ async def test(house: House, _by: Owner, errands: TheErrands, tier: Tier, _nothi
 
 def _measured(app: App, tier: str, *, local: bool) -> Measured:
     """A server is asked with less patience than in a turn; a local model is the one that turns use."""
+    budget = Budget(app.settings.models.turn_tokens, app.settings.models.turn_usd)
     if local:
-        chat = app.models.tier(tier)
+        chat = app.models.metered(tier, Meter(budget))
         if chat is None:
             raise ModelError("no language model is in use any more", kind="none")
         return measured(chat, None)
@@ -114,9 +115,9 @@ def _measured(app: App, tier: str, *, local: bool) -> Measured:
         for name in TIERS
     }
     hurried = settings.model_copy(update={**hasty, "retries": 0})
-    impatient = Models(hurried, app.workspace.keys, account=app.models.account)
+    impatient = app.models.hurried(hurried)
     try:
-        asked = impatient.metered(tier, Meter(Budget(settings.turn_tokens, settings.turn_usd)))
+        asked = impatient.metered(tier, Meter(budget))
         if asked is None:
             raise ModelError("no language model is in use any more", kind="none")
         return measured(asked, None)

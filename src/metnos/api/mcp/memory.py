@@ -92,7 +92,7 @@ def forgotten(visit: Visit, state: dict[str, Any], yes: bool) -> Reply:
     plan, own = _plan(visit, str(state["words"]), [str(each) for each in state["ids"]])
     if state["who"] != str(visit.who) or _digest(plan) != state["forget"]:
         raise InboxError("what would be forgotten is not what was shown any more", fix="Ask again.")
-    gone = keeping.forget(visit.app, plan)
+    gone = keeping.forget(visit.app, plan, visit.who, told_by=visit.sender)
     return Reply(f"Forgotten: {len(own)} memories.", {"forgotten": gone.episodes, "facts": gone.facts})
 
 
