@@ -9,6 +9,7 @@ from cli.warm import metnos
 from metnos.app import App, night
 from metnos.core.clock import MovableClock
 from metnos.core.errors import ModelError, Refused
+from metnos.grimoire.episode import Viewer
 from metnos.law.principal import at_terminal
 from metnos.models.budget import Budget, Meter
 from metnos.models.chat import Message, Prompt
@@ -101,6 +102,23 @@ def test_no_model_is_asked_while_the_audit_is_in_doubt(doubted: App, server: Run
     for job in ("undo", "conversations", "synt"):
         with pytest.raises(Refused, match="the audit is in doubt"):
             night.build(doubted).run_now(job)
+    assert not server.seen
+
+
+def test_no_text_goes_to_an_embedder_elsewhere_and_words_still_find(
+    equipped: App, server: Running, clock: MovableClock
+) -> None:
+    equipped.grimoire.add("The spare key is under the mat.")
+    for name, value in (("kind", "openai"), ("url", server.url), ("name", "small")):
+        equipped.set_setting(f"embed.{name}", value, at_terminal())
+    equipped.halts.halt("smoke")
+    opened = App.open(equipped.workspace, clock)
+    assert opened.embedder is not None
+    with pytest.raises(ModelError, match="smoke"):
+        opened.embedder.embed(["the spare key"])
+    assert [each.of.text for each in opened.grimoire.recall("spare key", Viewer()).episodes] == [
+        "The spare key is under the mat."
+    ]
     assert not server.seen
 
 

@@ -369,7 +369,11 @@ class App:
     def embedder(self) -> "Embedder | None":
         from metnos.models import embed, keys
 
-        return embed.make(self.settings.embed, partial(keys.find, keys_folder=self.workspace.keys))
+        def key(place: str) -> str:  # asked for before each question to a server
+            self._refuse_asking()
+            return keys.find(place, self.workspace.keys)
+
+        return embed.make(self.settings.embed, key)
 
     @cached_property
     def door(self) -> "Door":

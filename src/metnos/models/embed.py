@@ -119,7 +119,7 @@ def _make(settings: EmbedSettings, key: Key) -> Embedder | None:
     if settings.kind == "openai":
         from metnos.models.embed_openai import Server
 
-        return Server(settings.url, settings.name, secret=lambda: key(settings.key) if settings.key else "")
+        return Server(settings.url, settings.name, secret=lambda: key(settings.key))
     if settings.kind == "fastembed":
         from metnos.models.embed_fastembed import FastEmbed
 
