@@ -57,20 +57,26 @@ class Transaction:
 
     def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Run one statement and return how many rows it changed."""
-        return self._live().execute(sql, values).rowcount
+        return self._run(sql, values).rowcount
 
     def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
         self._live().executemany(sql, rows)
 
     def query(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
-        return self._live().execute(sql, values).fetchall()
+        return self._run(sql, values).fetchall()
 
     def first(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
-        row: Row | None = self._live().execute(sql, values).fetchone()
+        row: Row | None = self._run(sql, values).fetchone()
         return row
 
     def end(self) -> None:
         self._connection = None
+
+    def _run(self, sql: str, values: Sequence[Value]) -> sqlite3.Cursor:
+        try:
+            return self._live().execute(sql, values)
+        except OverflowError as error:
+            raise StoreError("a number is larger than any that is kept", fix="metnos doctor") from error
 
     def _live(self) -> sqlite3.Connection:
         if self._connection is None:
