@@ -16,6 +16,7 @@ from metnos.core import files
 from metnos.core.errors import StoreCorrupt, StoreError
 from metnos.store.faults import translate
 
+SIDE_FILES = ("-wal", "-shm", "-journal")  # SQLite believes what they say; no copy of ours has any
 _LEAST = 512  # bytes: SQLite's smallest page, and so its smallest file
 _BACKUP_PAGES = 256  # about 1 MB a step: between steps other threads of this process get their turn
 
