@@ -10,21 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from law.hostile import bring, packed
 from metnos import app
 from metnos.app import tables
-from metnos.core import sign
 from metnos.core.errors import BackupError
 from metnos.core.workspace import Workspace
 from metnos.law.audit_line import Entry
-from metnos.store import archive
 from support import agreed, kinds
 
 AUDIT = ".law/audit.db"
 Change = Callable[[Path], object]
-
-
-def quiet(_name: str, _size: int) -> None:
-    pass
 
 
 def changed(root: Path, file: str, *statements: str) -> None:
@@ -34,56 +29,14 @@ def changed(root: Path, file: str, *statements: str) -> None:
             base.execute(statement)
 
 
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory: pytest.TempPathFactory, _founded: Workspace) -> Path:
-    """What an honest archive of another agent unpacks to, with its key beside it."""
-    folder = tmp_path_factory.mktemp("honest")
-    there = Workspace(folder / "there")
-    shutil.copytree(_founded.root, there.root)
-    opened = app.App.open(there)
-    for _ in range(5):
-        opened.audit.append(Entry("thing done"))
-    for path, migrations in tables.of_workspace(there).items():
-        opened._database(path, migrations)
-    made = app.backup(there, folder / "a.tar.gz", None, quiet).path
-    opened.close()
-    (folder / "plain").mkdir()
-    archive.read(made, into=folder / "plain")
-    shutil.copy2(there.secret_key, folder / "key")
-    return folder / "plain"
-
-
 @pytest.fixture
 def plain(honest: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(honest, tmp_path / "plain"))
 
 
-def packed(plain: Path, target: Path, key: Path) -> Path:
-    """An archive of these files byte for byte, which the honest writer would not make, signed as it should be."""
-    target.unlink(missing_ok=True)
-    writer = archive.Writer(target, quiet)
-    for path in sorted(each for each in plain.rglob("*") if each.is_file() and ".backup" not in each.parts):
-        with path.open("rb") as file:
-            writer._add(file, str(path.relative_to(plain)), path.stat().st_size, 0o600)
-    writer.finish("2026-11-15T12:00:00.000Z", "0", sign.load_signer(key))
-    writer.publish()
-    writer.discard()
-    return target
-
-
-@pytest.fixture
-def key(honest: Path) -> Path:
-    return honest.parent / "key"
-
-
 @pytest.fixture
 def target(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "here" / "workspace")
-
-
-def bring(plain: Path, key: Path, target: Workspace) -> None:
-    path = packed(plain, plain.parent / "hostile.tar.gz", key)
-    app.restore(path, target, replace=target.root.exists(), passphrase=None, agree=agreed)
 
 
 @contextlib.contextmanager

@@ -61,7 +61,11 @@ _MEANINGS[sqlite3.SQLITE_LOCKED] = _MEANINGS[sqlite3.SQLITE_BUSY]
 _OF_PYTHON = (sqlite3.ProgrammingError, sqlite3.InterfaceError)  # SQLite was never asked
 
 
-def translate(error: sqlite3.Error, path: Path) -> Exception:
+# What a call of SQLite fails with. What it says may quote a broken file, and then Python cannot even read it.
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
+
+
+def translate(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> Exception:
     """The error in the owner's words. Only a wrong use of Python's module stays what it is.
 
     A broken file and a mistake in our own SQL cannot be told apart: both say "no such table".

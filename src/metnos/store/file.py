@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from metnos.core import files
 from metnos.core.errors import StoreCorrupt, StoreError
-from metnos.store.faults import translate
+from metnos.store.faults import FAILURES, translate
 
 SIDE_FILES = ("-wal", "-shm", "-journal")  # SQLite believes what they say; no copy of ours has any
 _LEAST = 512  # bytes: SQLite's smallest page, and so its smallest file
@@ -45,6 +45,8 @@ def is_database(path: Path) -> bool:
             connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as error:
         return error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_NOTADB
+    except UnicodeDecodeError:
+        return True
     return True
 
 
@@ -96,7 +98,7 @@ def copy_database(source: Path, target: Path, busy_timeout_s: float = 10.0, *, w
             raise StoreCorrupt(f"{source} is damaged ({verdict})", fix="Restore it from an older backup.")
         staged.replace(target)
         files.sync_folder(target.parent)
-    except sqlite3.Error as error:
+    except FAILURES as error:
         raise translate(error, source) from error
     finally:
         staged.unlink(missing_ok=True)

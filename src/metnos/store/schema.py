@@ -16,7 +16,7 @@ from metnos.core.clock import Clock, SystemClock
 from metnos.core.errors import StoreCorrupt, StoreError, StoreSchema
 from metnos.store import migrations as migrating
 from metnos.store.db import Database
-from metnos.store.faults import translate
+from metnos.store.faults import FAILURES, translate
 from metnos.store.file import open_connection, pragma, refuse_what_is_no_database
 from metnos.store.migrations import Migration
 
@@ -67,7 +67,7 @@ def _missing(path: Path, migrations: Sequence[Migration]) -> list[_Item]:
             pragma(connection, "cell_size_check", "ON")
             found = connection.execute(_ITEMS).fetchall()
             done = _applied(connection, path, found, migrations)
-    except sqlite3.Error as error:
+    except FAILURES as error:
         raise translate(error, path) from error
     wanted = expected(tuple(migrations[:done]))
     foreign = sorted(set(found) - wanted, key=repr)
