@@ -149,7 +149,7 @@ def test_archives_changed_at_random(
     request: pytest.FixtureRequest,
 ) -> None:
     outside, first, restored = _make_outside(tmp_path), _first_seed(request), 0
-    for number in repeat("archives changed at random", suite=12, soak=1000):
+    for number in repeat("archives changed at random", suite=12, soak=300):
         seed = first + number
         chance = random.Random(seed)
         place = tmp_path / "round"
@@ -188,7 +188,7 @@ def test_workspaces_changed_at_random(
 ) -> None:
     """Whatever breaks a workspace: it says so, and a panic still halts it."""
     outside, first = _make_outside(tmp_path), _first_seed(request)
-    for number in repeat("workspaces changed at random", suite=10, soak=1000):
+    for number in repeat("workspaces changed at random", suite=10, soak=300):
         seed = first + number
         chance = random.Random(seed)
         there = Workspace(tmp_path / "round" / "workspace")
