@@ -8,8 +8,10 @@ from metnos import app
 from metnos.app import code_checks
 from metnos.core.records import Check, Level
 from metnos.core.workspace import Workspace
+from metnos.law.audit_line import Entry
 from metnos.law.own_pin import OwnPin
 from metnos.law.principal import at_terminal
+from metnos.law.witness import Witness
 
 
 @pytest.fixture
@@ -116,3 +118,49 @@ def test_the_doctor_goes_deep_only_if_asked(blank: Workspace, monkeypatch: pytes
     monkeypatch.setattr(code_checks, "check_deep", lambda _: iter([Check.green("deep", "it is")]))
     assert "deep" in [check.name for check in app.examine(blank, deep=True)]
     assert "deep" not in [check.name for check in app.examine(blank)]
+
+
+class TestWitness:
+    def test_green_where_it_knows_the_whole_audit(self, opened: app.App) -> None:
+        opened.audit.append(Entry("thing done"))
+        found = code_checks.check_witness(opened.audit)
+        assert found.level is Level.GREEN
+        assert str(opened.audit.witness.path) in found.found
+
+    def test_yellow_where_there_is_none_and_says_where_it_looked(
+        self, opened: app.App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened.audit.append(Entry("thing done"))
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "empty"))
+        found = code_checks.check_witness(app.App.open(opened.workspace, opened.clock).audit)
+        assert found.level is Level.YELLOW
+        assert str(tmp_path / "empty") in found.found
+
+    @pytest.mark.parametrize("place", ["file", "/proc/1/nowhere"])
+    def test_yellow_where_it_cannot_be_written(
+        self, opened: app.App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    ) -> None:
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / place))
+        again = app.App.open(opened.workspace, opened.clock)
+        again.audit.append(Entry("thing done"))
+        found = code_checks.check_witness(again.audit)
+        assert found.level is Level.YELLOW
+        assert str(tmp_path / place) in found.found
+        assert found.fix
+
+    def test_yellow_where_one_that_is_there_is_closed_or_behind(self, opened: app.App) -> None:
+        opened.audit.append(Entry("thing done"))
+        path = opened.audit.witness.path
+        assert path is not None
+        old = path.read_bytes()
+        opened.audit.append(Entry("thing done"))
+        path.write_bytes(old)
+        assert code_checks.check_witness(opened.audit).level is Level.YELLOW
+        path.unlink()
+        path.mkdir()
+        assert code_checks.check_witness(opened.audit).level is Level.YELLOW
+
+    def test_yellow_without_a_home(self, opened: app.App, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(opened.audit, "witness", Witness(None, ""))
+        assert code_checks.check_witness(opened.audit).level is Level.YELLOW

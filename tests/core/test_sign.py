@@ -1,3 +1,4 @@
+import os
 import stat
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def test_a_key_that_others_can_read_is_refused_with_the_fix(tmp_path: Path) -> N
     with pytest.raises(KeyFileError) as caught:
         sign.load_signer(secret)
     assert f"chmod 600 {secret}" in caught.value.fix
+
+
+def test_a_folder_or_a_pipe_in_the_place_of_a_key_is_none(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("folder", "pipe"):
+        with pytest.raises(KeyFileError, match="does not hold a key"):
+            sign.load_signer(tmp_path / name)
 
 
 def test_a_missing_broken_or_foreign_key_is_refused(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-import sqlite3
 from pathlib import Path
 
 import pytest
 
+from metnos.core.errors import StoreSchema
 from metnos.executors.schema import MIGRATIONS
 from metnos.store.db import Database
 
@@ -21,5 +21,5 @@ def test_from_blank_and_again(tmp_path: Path) -> None:
 def test_a_state_and_an_origin_that_there_is_none_of(tmp_path: Path, state: str, origin: str) -> None:
     db = Database(tmp_path / "mnest.sqlite", MIGRATIONS)
     values = ("find_files", "1.0.0", state, "t", "m", "d", "c", origin, 1, "", None, "t")
-    with pytest.raises(sqlite3.IntegrityError), db.write() as tx:
+    with pytest.raises(StoreSchema), db.write() as tx:
         tx.execute(f"INSERT INTO executors ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)

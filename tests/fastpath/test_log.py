@@ -1,4 +1,3 @@
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +6,7 @@ import numpy as np
 import pytest
 
 from fastpath.pathing import DAY, START, hear, key_of, mark, pass_times, passed
+from metnos.core.errors import StoreSchema
 from metnos.fastpath.log import CHANGED, Log
 from metnos.fastpath.records import Form, State
 from metnos.fastpath.schema import L2, MIGRATIONS_L2
@@ -102,7 +102,7 @@ def test_what_happened_is_counted_once_in_a_turn(log: Log) -> None:
     assert log.forms()[0].uses == 2  # a hit is a use and no pass
     hit = next(event for event in log.events(key) if event.kind == "hit")
     assert (hit.saved_ms, hit.saved_usd, hit.ts) == (12.0, 0.5, START)
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(StoreSchema):
         log.note(key, "D", START, "nonsense")
 
 
@@ -131,7 +131,7 @@ def test_another_version_takes_an_active_path_back_to_shadow(log: Log) -> None:
 def test_events_are_only_ever_added(log: Log) -> None:
     pass_times(log, 1)
     for statement in ("DELETE FROM path_events", "UPDATE path_events SET kind = 'fail'"):
-        with pytest.raises(sqlite3.IntegrityError), log.db.write() as tx:
+        with pytest.raises(StoreSchema), log.db.write() as tx:
             tx.execute(statement)
 
 

@@ -1,5 +1,6 @@
-"""A policy over a workspace of its own, for every test of the law."""
+"""A policy over a workspace of its own, and an archive that others change, for tests of the law."""
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from law.asks import Court
+from law.hostile import quiet
 from metnos import app
+from metnos.app import tables
 from metnos.core import seal
+from metnos.core.workspace import Workspace
+from metnos.law.audit_line import Entry
+from metnos.store import archive
 
 
 @pytest.fixture(autouse=True)
@@ -27,3 +33,27 @@ def ordinary() -> Iterator[Path]:
 @pytest.fixture
 def court(opened: app.App) -> Court:
     return Court.over(opened)
+
+
+@pytest.fixture(scope="session")
+def honest(tmp_path_factory: pytest.TempPathFactory, _founded: Workspace) -> Path:
+    """What an honest archive of another agent unpacks to, with its key beside it."""
+    folder = tmp_path_factory.mktemp("honest")
+    there = Workspace(folder / "there")
+    shutil.copytree(_founded.root, there.root)
+    opened = app.App.open(there)
+    for _ in range(5):
+        opened.audit.append(Entry("thing done"))
+    for path, migrations in tables.of_workspace(there).items():
+        opened._database(path, migrations)
+    made = app.backup(there, folder / "a.tar.gz", None, quiet).path
+    opened.close()
+    (folder / "plain").mkdir()
+    archive.read(made, into=folder / "plain")
+    shutil.copy2(there.secret_key, folder / "key")
+    return folder / "plain"
+
+
+@pytest.fixture
+def key(honest: Path) -> Path:
+    return honest.parent / "key"

@@ -1,6 +1,5 @@
 """The steps of a death: each is taken once, what fails is noted, and whoever comes back goes on."""
 
-import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -12,7 +11,7 @@ from metnos.app import App
 from metnos.core import files
 from metnos.core.canon import Json
 from metnos.core.clock import MovableClock
-from metnos.core.errors import ModelError, StoreBusy, TestamentError
+from metnos.core.errors import ModelError, StoreBusy, StoreSchema, TestamentError
 from metnos.life import schema
 from metnos.life.cause import Cause
 from metnos.life.thanatopsis import Death, Phase, Step, Thanatopsis, Wishes
@@ -161,5 +160,5 @@ class _Audit:
 def test_a_step_is_never_written_over(dying: Thanatopsis, opened: App) -> None:
     dying.accept(Cause.OWNER, WISHES)
     dying.go_on([step("one")])
-    with pytest.raises(sqlite3.IntegrityError, match="taken once"), opened.life_db.write() as tx:
+    with pytest.raises(StoreSchema, match="taken once"), opened.life_db.write() as tx:
         tx.execute("UPDATE death_steps SET result = ?", ("{}",))

@@ -316,6 +316,20 @@ def test_indexes_that_were_laid_aside_come_back_also_after_a_failure(db: Databas
         assert _indexes(db) == before
 
 
+def test_a_row_that_came_with_a_backup_is_never_run(db: Database) -> None:
+    before = db.query("SELECT type, name, sql FROM sqlite_master ORDER BY name")
+    with db.write() as tx:
+        tx.execute("DROP INDEX mnests_in")
+        for name, sql in (
+            ("mnests_in", "CREATE TRIGGER mnests_in AFTER INSERT ON events BEGIN DELETE FROM mnests; END"),
+            ("other", "DROP TABLE mnests"),
+        ):
+            tx.execute("INSERT INTO ager_facts (name, value) VALUES (?, ?)", (f"index {name}", sql))
+    bulk.put_back(db)
+    assert db.query("SELECT type, name, sql FROM sqlite_master ORDER BY name") == before
+    assert db.query("SELECT name FROM ager_facts WHERE name LIKE 'index %'") == []
+
+
 @pytest.mark.slow
 def test_agers_at_once_weigh_each_row_once(db: Database, past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ageing, "_BATCH", 5)

@@ -1,8 +1,8 @@
-import sqlite3
 from pathlib import Path
 
 import pytest
 
+from metnos.core.errors import StoreSchema
 from metnos.executors import schema as executors
 from metnos.mnestome.schema import MIGRATIONS
 from metnos.store.db import Database
@@ -33,7 +33,7 @@ def test_a_file_that_had_only_executors_grows(tmp_path: Path) -> None:
 def test_one_live_row_for_a_tuple_and_any_number_of_old_ones(db: Database) -> None:
     put(db)
     for state in ("seed", "active", "decaying"):
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(StoreSchema):
             put(db, id="2", state=state)
     put(db, id="3", state="superseded")
     put(db, id="4", state="superseded")
@@ -44,7 +44,7 @@ def test_one_wish_for_a_source_and_a_name_whatever_the_version(db: Database) -> 
     wish = {"dst_executor": "sign_files", "dst_version": None, "state": "proto", "desired_sig": "{}"}
     put(db, **wish)
     for version in ("1.0.0", "2.0.0"):
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(StoreSchema):
             put(db, **wish, id="2", src_version=version)
     put(db, **wish, id="3", src_executor="request", src_version="")
 
@@ -58,7 +58,7 @@ def test_one_wish_for_a_source_and_a_name_whatever_the_version(db: Database) -> 
     ],
 )  # fmt: skip
 def test_what_is_no_mnest_is_refused(db: Database, wrong: dict[str, object]) -> None:
-    with pytest.raises((sqlite3.IntegrityError, sqlite3.OperationalError)):
+    with pytest.raises(StoreSchema):
         put(db, **wrong)
 
 
@@ -68,8 +68,8 @@ def test_events_are_only_ever_added(db: Database) -> None:
         tx.execute(insert, ("reinforce", 0.3, None, "wished for"))
         tx.execute(insert, ("state_change", None, "active", "born"))
     for values in (("reinforce", None, None, "x"), ("state_change", None, None, "x"), ("decay", -0.1, None, "")):
-        with pytest.raises(sqlite3.IntegrityError), db.write() as tx:
+        with pytest.raises(StoreSchema), db.write() as tx:
             tx.execute(insert, values)
     for sql in ("UPDATE events SET delta = 1", "DELETE FROM events"):
-        with pytest.raises(sqlite3.IntegrityError, match="only ever added"), db.write() as tx:
+        with pytest.raises(StoreSchema, match="only ever added"), db.write() as tx:
             tx.execute(sql)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import forking
-from metnos.core.errors import StoreBusy, StoreError
+from metnos.core.errors import StoreBusy, StoreError, StoreSchema
 from metnos.store import db as databases
 from metnos.store import file
 from metnos.store.db import Database, Durability, Transaction
@@ -53,7 +53,7 @@ def test_an_exception_takes_everything_back(db: Database) -> None:
 def test_a_nested_write_fails_alone(db: Database) -> None:
     with db.write() as tx:
         tx.execute("INSERT INTO items (name) VALUES ('outer')")
-        with pytest.raises(sqlite3.IntegrityError), db.write() as inner:
+        with pytest.raises(StoreSchema), db.write() as inner:
             inner.execute("INSERT INTO items (name) VALUES ('inner')")
             inner.execute("INSERT INTO items (name) VALUES ('inner')")
         with db.write() as inner:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metnos.core.errors import StoreBusy, StoreCorrupt, StoreFull
+from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreSchema
+from metnos.store.db import Database
 from metnos.store.faults import translate
+from metnos.store.migrations import Migration
 from support import on_a_full_disk
 
 FILL = """
@@ -63,7 +65,41 @@ def test_extended_codes_mean_what_their_primary_code_means(code: int, kind: type
     assert isinstance(translate(error, Path("/x.db")), kind)
 
 
-def test_a_mistake_of_our_own_stays_what_it_is() -> None:
-    error = sqlite3.OperationalError("no such table: x")
-    error.sqlite_errorcode = sqlite3.SQLITE_ERROR  # type: ignore[misc]
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_ERROR, StoreSchema),  # no such table
+        (sqlite3.SQLITE_CONSTRAINT_TRIGGER, StoreSchema),
+        (sqlite3.SQLITE_MISMATCH, StoreSchema),
+        (sqlite3.SQLITE_TOOBIG, StoreSchema),
+    ],
+)
+def test_a_file_that_is_not_as_we_make_it_says_so(code: int, kind: type[Exception]) -> None:
+    error = sqlite3.DatabaseError("no such table: x\x1b[31m" + "x" * 5000)
+    error.sqlite_errorcode = code  # type: ignore[misc]
+    said = translate(error, Path("/x.db"))
+    assert isinstance(said, kind)
+    assert "no such table: x" in str(said)
+    assert "metnos restore" in str(said)
+    assert "\x1b" not in str(said)
+    assert len(str(said)) < 1000
+
+
+def test_a_text_that_is_none_is_not_quoted(tmp_path: Path) -> None:
+    db = Database(tmp_path / "x.db", (Migration("0001", ("CREATE TABLE t (a TEXT)",)),))
+    with db.write() as tx:
+        tx.execute("INSERT INTO t VALUES (CAST(x'736563726574ff' AS TEXT))")
+    with pytest.raises(StoreSchema) as caught:
+        db.first("SELECT a FROM t")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_number_too_large_is_an_error_of_the_store(tmp_path: Path) -> None:
+    db = Database(tmp_path / "x.db", (Migration("0001", ("CREATE TABLE t (a INTEGER)",)),))
+    with pytest.raises(StoreError, match="larger"), db.write() as tx:
+        tx.execute("INSERT INTO t VALUES (?)", (1 << 63,))
+
+
+def test_a_wrong_use_of_the_module_stays_what_it_is() -> None:
+    error = sqlite3.ProgrammingError("Cannot operate on a closed database.")
     assert translate(error, Path("/x.db")) is error

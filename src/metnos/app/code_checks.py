@@ -1,6 +1,7 @@
 """Doctor checks of the code that runs: of Metnos always, and of what it stands on if asked to go deep."""
 
 import hashlib
+import os
 import site
 import stat
 import sysconfig
@@ -10,6 +11,7 @@ from pathlib import Path
 from metnos.core.errors import MetnosError
 from metnos.core.records import Check
 from metnos.law import own_bytecode, own_code, own_pin, own_record
+from metnos.law.audit import Audit
 from metnos.law.own_pin import OwnPin
 from metnos.sandbox import profile
 
@@ -31,6 +33,41 @@ def check_own(own: OwnPin) -> Check:
     assert found.pin is not None  # noqa: S101 -- else it was wrong
     count = len(found.code.files)
     return Check.green(name, f"{count:,} files, as pinned {found.pin.ts[:10]} ({found.code.digest[:12]})")
+
+
+def check_witness(audit: Audit) -> Check:
+    """Say whether something outside the workspace knows the audit, and can go on doing so."""
+    name, path, head = "witness", audit.witness.path, audit.head()
+    if path is None:
+        found = "this account has no state folder, so a workspace that was rolled back as a whole would not show"
+        return Check.yellow(name, found, "Set HOME or XDG_STATE_HOME, the same for every start")
+    record = audit.witness.read()  # after the head: it may be ahead of that look by now, and never behind it
+    problem = _why_not_writable(path)
+    if problem is not None:
+        found = f"{path} cannot be written ({problem}), so a workspace that was rolled back would not show"
+        return Check.yellow(name, found, "Mend that, or set XDG_STATE_HOME to another folder, the same for every start")
+    if record is None or head is None:
+        found = f"there is none at {path} yet, so a workspace that was rolled back would not show"
+        fix = "The next thing that Metnos does makes it. If there was one: set HOME and XDG_STATE_HOME as they were"
+        return Check.yellow(name, found, fix)
+    if record.seq < head.seq:
+        found = f"{path} knows only {record.seq:,} of {head.seq:,} lines of the audit"
+        return Check.yellow(name, found, "The next thing that Metnos does brings it up to date")
+    return Check.green(name, f"{path} knows the audit up to line {record.seq:,}")
+
+
+def _why_not_writable(path: Path) -> str | None:
+    """What keeps a file, or the first folder that there is on the way to it, from being written."""
+    try:
+        if path.exists():
+            os.close(os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+            return None
+        folder = next(each for each in path.parents if each.exists())
+    except OSError as error:
+        return str(error.strerror)
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    return None if os.access(folder, os.W_OK | os.X_OK) else f"{folder} is closed to this account"
 
 
 def check_deep(bwrap: str) -> Iterator[Check]:

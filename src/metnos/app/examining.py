@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from metnos.app import code_checks
+from metnos.app import code_checks, tables
 from metnos.app.house import App
 from metnos.app.whole import verify_audit
 from metnos.core.clock import Clock, SystemClock, from_text
 from metnos.core.errors import ConstitutionError, KeyFileError, MetnosError, SettingsError
-from metnos.core.records import Check
+from metnos.core.records import Check, Level
 from metnos.core.sections import Settings
 from metnos.core.settings import load
 from metnos.core.workspace import Workspace
@@ -64,23 +64,40 @@ def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
         yield Check.yellow("workspace", f"there is none at {workspace.root} yet", "metnos init")
         return
     yield from founding.check_privacy(workspace)
-    yield from store_check.check_databases(workspace.root)
+    yield from store_check.check_databases(workspace.root, tables.of_workspace(workspace))
     try:
         app = App.open(workspace, clock)
     except SettingsError:
         return  # said already
-    except MetnosError as error:
-        name = {KeyFileError: "keys", ConstitutionError: "constitution"}.get(type(error), "records")
-        yield Check.red(name, error.what, error.fix)
+    except (MetnosError, OSError) as error:
+        yield _broken(error)
         return
     with contextlib.closing(app):  # a daemon is examined more than once
-        yield code_checks.check_own(app.own)
-        yield _check_constitution(app)
-        yield _check_audit(app)
-        yield _check_executors(app)
-        yield _check_mnestome(app)
-        yield _check_telos(app)
-        yield _check_life(app)
+        try:
+            yield from _check_opened(app)
+        except (MetnosError, OSError) as error:
+            yield _broken(error)
+
+
+def _broken(error: MetnosError | OSError) -> Check:
+    if isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename else ""
+        return Check.red("records", f"{error.strerror or error}{where}", "Check who owns it, and the disk")
+    name = {KeyFileError: "keys", ConstitutionError: "constitution"}.get(type(error), "records")
+    return Check.red(name, error.what, error.fix)
+
+
+def _check_opened(app: App) -> Iterator[Check]:
+    yield code_checks.check_own(app.own)
+    yield _check_constitution(app)
+    yield _check_audit(app)
+    witness = code_checks.check_witness(app.audit)
+    if witness.level is not Level.GREEN:  # where all is well, the line about the audit says enough
+        yield witness
+    yield _check_executors(app)
+    yield _check_mnestome(app)
+    yield _check_telos(app)
+    yield _check_life(app)
 
 
 def _check_constitution(app: App) -> Check:

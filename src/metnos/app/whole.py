@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from metnos.app import tables
 from metnos.app.house import App, refuse_missing
 from metnos.core import sign
 from metnos.core.clock import Clock, SystemClock
@@ -54,7 +55,16 @@ def restore(
 
         return arrivals.settle(staged, before, clock)
 
-    return put_back(source, workspace, clock, replace=replace, passphrase=passphrase, agree=agree, settle=settle)
+    return put_back(
+        source,
+        workspace,
+        clock,
+        replace=replace,
+        passphrase=passphrase,
+        agree=agree,
+        settle=settle,
+        databases=tables.of_workspace,
+    )
 
 
 def read_backup(source: Path) -> Manifest:

@@ -67,7 +67,10 @@ def make_keys(secret_path: Path, public_path: Path) -> bool:
 def load_signer(secret_path: Path) -> Signer:
     """The agent's key from its file, which must be the agent's alone."""
     try:
-        descriptor = os.open(secret_path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(secret_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise KeyFileError(f"{secret_path} does not hold a key", fix=_RESTORE)
     except FileNotFoundError as error:
         raise KeyFileError(f"the agent's key is missing: {secret_path}", fix=f"{_RESTORE}") from error
     except OSError as error:

@@ -39,7 +39,7 @@ LOCK = "reembed.lock"
 FILLING, SWITCHING = "filling", "switching"
 _BATCH = 64  # texts: seconds of work for a slow embedder, so that stopping is prompt
 _ROWS = 1000  # vectors that the exchange holds in memory at a time
-_MIGRATIONS = (
+MIGRATIONS = (
     Migration(
         "0001_reembed",
         (
@@ -105,7 +105,7 @@ def unfinished(folder: Path) -> str:
     """What a run before this one was at: filling the side file, exchanging, or nothing."""
     if not (folder / SIDE).exists():
         return ""
-    side = Database(folder / SIDE, _MIGRATIONS)
+    side = Database(folder / SIDE, MIGRATIONS)
     try:
         return _phase(side)
     finally:
@@ -116,7 +116,7 @@ def forgotten(folder: Path, store: str, ids: Sequence[str]) -> int:
     """Take what was forgotten out of the side file, if there is one; says how many vectors that were."""
     if not (folder / SIDE).exists():
         return 0
-    side = Database(folder / SIDE, _MIGRATIONS)
+    side = Database(folder / SIDE, MIGRATIONS)
     try:
         with side.write() as tx:
             gone = "DELETE FROM vectors WHERE store = ? AND id IN (SELECT value FROM json_each(?))"
@@ -203,7 +203,7 @@ class _Side:
     """The side file: vectors of the new space, and how far the work came."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
-        self._db = Database(folder / SIDE, _MIGRATIONS, durability=Durability.NORMAL, clock=clock)
+        self._db = Database(folder / SIDE, MIGRATIONS, durability=Durability.NORMAL, clock=clock)
 
     def close(self) -> None:
         self._db.close()

@@ -38,7 +38,7 @@ from metnos.law.audit_line import (
 from metnos.law.audit_log import Head, Look
 from metnos.law.principal import Principal
 from metnos.law.witness import HEAD_PURPOSE, Witness, judge
-from metnos.store.db import Database, Durability, Transaction
+from metnos.store.db import Database, Durability, Row, Transaction
 from metnos.store.migrations import Migration
 
 PURPOSE = "audit checkpoint"
@@ -127,18 +127,18 @@ class Audit:
         row = self._db.first(f"SELECT {_HEAD}, (SELECT why FROM audit_doubts ORDER BY ts LIMIT 1) FROM audit_head")  # noqa: S608 -- constants
         if row is not None and row[-1] is not None:
             return str(row[-1])
-        head = Head(*row[:-1]) if row is not None else None
+        head = _possible(row[:-1]) if row is not None else None
         if head is not None and self._agrees(record, head) and audit_log.ends_with(self.folder, head):
             return None
         with self._db.write() as tx:  # another process may be in the middle of a line
             self._settle(tx)
-            return next(iter(_doubts(tx)), None)
+            return next(iter(read_doubts(tx)), None)
 
     def raise_doubt(self, why: str) -> None:
         """Doubt what the log vouches for; a new doubt is said in the log."""
         with self._db.write() as tx:
             head = self._settle(tx)
-            if why not in _doubts(tx):
+            if why not in read_doubts(tx):
                 self._doubt(tx, why)
                 self._put(tx, head, Entry(DOUBTED))
 
@@ -146,7 +146,7 @@ class Audit:
         """All that makes this log doubtful, the oldest first."""
         with self._db.write() as tx:
             self._settle(tx)
-            return _doubts(tx)
+            return read_doubts(tx)
 
     def accept(self, by: Principal) -> list[str]:
         """Take the log as it is for the whole one, and say so in it; returns what was doubted. Only a person may, and
@@ -157,7 +157,7 @@ class Audit:
             )
         with self._db.write() as tx:
             head = self._settle(tx)
-            doubted = _doubts(tx)
+            doubted = read_doubts(tx)
             if doubted:
                 tx.execute("DELETE FROM audit_doubts")
                 self._put(
@@ -206,7 +206,7 @@ class Audit:
         size = _append_synced(audit_log.path_of(self.folder, month), b"".join(each.encode() for each in lines))
         last = lines[-1]
         written = self._write_head(tx, Head(last.seq, last.hash, month, size))
-        if not _doubts(tx) and self.witness.write(written):
+        if not read_doubts(tx) and self.witness.write(written):
             self._vouched = written
         return line
 
@@ -250,7 +250,7 @@ class Audit:
     def _compare(self, tx: Transaction, head: Head | None) -> Head | None:
         """Compare the log with the witness; a first doubt is said in the log. Returns the head to write behind."""
         record = self.witness.read()
-        if record is None or self._agrees(record, head) or _doubts(tx):
+        if record is None or self._agrees(record, head) or read_doubts(tx):
             return head
         why = judge(record, head, self._hash_of)
         if why is None and not self.witness.is_signed(record):
@@ -287,12 +287,7 @@ class Audit:
 
     def _write_head(self, tx: Transaction, head: Head) -> Head:
         signed = replace(head, signature=self._signer.sign(HEAD_PURPOSE, head.message()))
-        tx.execute(
-            "INSERT INTO audit_head (id, seq, hash, month, size, signature) VALUES (1, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, month = excluded.month,"
-            " size = excluded.size, signature = excluded.signature",
-            (signed.seq, signed.hash, signed.month, signed.size, signed.signature),
-        )
+        write_head(tx, signed)
         return signed
 
 
@@ -343,10 +338,32 @@ def look_at(workspace: Workspace) -> Look:
 
 
 def read_head(store: Database | Transaction) -> Head | None:
-    """The head as the store remembers it."""
+    """The head as the store remembers it. One that no audit could write is refused: files are named and cut by it."""
     row = store.first(f"SELECT {_HEAD} FROM audit_head")  # noqa: S608 -- constants
-    return Head(*row) if row is not None else None
+    return _possible(row) if row is not None else None
 
 
-def _doubts(tx: Transaction) -> list[str]:
-    return [why for (why,) in tx.query("SELECT why FROM audit_doubts ORDER BY ts, rowid")]
+def write_head(tx: Transaction, head: Head) -> None:
+    """Let the store remember a head, which has to be signed."""
+    tx.execute(
+        "INSERT INTO audit_head (id, seq, hash, month, size, signature) VALUES (1, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, month = excluded.month,"
+        " size = excluded.size, signature = excluded.signature",
+        (head.seq, head.hash, head.month, head.size, head.signature),
+    )
+
+
+def read_doubts(store: Database | Transaction) -> list[str]:
+    """All that makes the log doubtful, as the store remembers it, the oldest first."""
+    return [str(why) for (why,) in store.query("SELECT why FROM audit_doubts ORDER BY ts, rowid")]
+
+
+def _possible(row: Row) -> Head:
+    head = audit_log.read_row(row)
+    if head is None:
+        raise StoreCorrupt(
+            "what .law/audit.db remembers of the log was not written by Metnos",
+            fix="Restore a backup: metnos restore FILE. Or move that file away, then: metnos audit verify; metnos audit"
+            " accept",
+        )
+    return head

@@ -6,14 +6,19 @@ killed process or a foreign hand left behind the last line that the store knows 
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from metnos.core.errors import AuditError
 from metnos.law.audit_line import GENESIS, AuditLine, parse
 
 _NUMBER = re.compile(rb'"seq":(\d{1,16})')
-_FILE = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))\.jsonl")
+_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])", re.ASCII)
+_FILE = re.compile(rf"({_MONTH.pattern})\.jsonl", re.ASCII)
+_HASH = re.compile(r"[0-9a-f]{64}")
+MOST_LINES = 1 << 52  # of a log: some room below the largest number that a line can have
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,20 @@ class Look:
 
 
 def path_of(folder: Path, month: str) -> Path:
+    """The file of a month; what is none must never become part of a path."""
+    if not _MONTH.fullmatch(month):
+        raise AuditError(f"the audit has no month {month[:32]!r}", fix="metnos audit verify")
     return folder / f"{month}.jsonl"
+
+
+def read_row(row: Sequence[Any]) -> Head | None:
+    """The head that a row of the store is; nothing if no audit can have written it."""
+    seq, digest, month, size, signature = row
+    numbers = all(type(each) is int and 0 <= each <= MOST_LINES for each in (seq, size))
+    words = all(isinstance(each, str) for each in (digest, month, signature))
+    if not numbers or not words or seq < 1 or not _HASH.fullmatch(digest) or not _MONTH.fullmatch(month):
+        return None
+    return Head(seq, digest, month, size, signature)
 
 
 def months(folder: Path) -> list[str]:

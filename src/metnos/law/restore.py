@@ -20,38 +20,41 @@ import itertools
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from metnos.core import files, sign
 from metnos.core.canon import sha256_file
 from metnos.core.clock import Clock
-from metnos.core.errors import BackupError, KeyFileError, MetnosError, Refused
+from metnos.core.errors import AuditError, BackupError, KeyFileError, MetnosError, Refused, StoreError
 from metnos.core.ids import UlidMaker
 from metnos.core.seal import unseal
 from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
-from metnos.law import arrival, founding
+from metnos.law import arrival, audit, audit_arrival, founding
+from metnos.law import schema as law_schema
 from metnos.law.arrival import Agree, Arrival, Settle
-from metnos.law.audit import read_head
 from metnos.law.audit_line import Entry
-from metnos.law.audit_log import look
-from metnos.law.audit_verify import Fault, verify
+from metnos.law.audit_verify import Fault
 from metnos.law.backup import SEALED_KEYS
 from metnos.law.halt import Halts, make_note
 from metnos.law.halt_file import HaltFile, HaltNote
 from metnos.law.principal import Principal
 from metnos.law.staging import remove_leftovers, staging_folder
 from metnos.store import archive
+from metnos.store import schema as store_schema
 from metnos.store.archive import Manifest
-from metnos.store.db import Database
-from metnos.store.file import is_database
+from metnos.store.file import SIDE_FILES
+from metnos.store.migrations import Migration
 
 RESTORED = "workspace restored"
 REPLACED = "workspace replaced"
 NEW_KEY = "new"
 _KEY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+
+
+Databases = Callable[[Workspace], Mapping[Path, Sequence[Migration]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,11 @@ def nothing_more(_staged: Workspace, _before: Workspace | None) -> Mapping[str, 
     return {}
 
 
+def of_the_laws(workspace: Workspace) -> Mapping[Path, Sequence[Migration]]:
+    """The databases that the Laws' own code keeps."""
+    return {workspace.law_db: law_schema.MIGRATIONS, workspace.audit_db: audit.MIGRATIONS}
+
+
 def restore(
     source: Path,
     workspace: Workspace,
@@ -84,10 +92,12 @@ def restore(
     passphrase: str | None,
     agree: Agree = nobody,
     settle: Settle = nothing_more,
+    databases: Databases = of_the_laws,
 ) -> Restored:
     """Put the archive ``source`` in the place of ``workspace``.
 
-    ``agree`` asks a person; ``settle`` makes void what other code keeps.
+    ``agree`` asks a person; ``settle`` makes void what other code keeps; ``databases`` says which there can be, and how
+    each is made.
     """
     try:
         occupied = _refuse_bad_place(workspace.root, replace=replace)
@@ -99,14 +109,18 @@ def restore(
             before = workspace if _same_agent(workspace, manifest) else None
             _refuse_open_keys(staged)
             keys = _place_keys(staged, before, manifest, passphrase)
-            faults = _prove(staged, manifest)
-            arrived = arrival.settle(staged, before, manifest, clock, settle)
+            with _said_of_backup(staged):
+                _prove(databases(staged), clock)
+                faults = audit_arrival.take_over(staged, manifest.public_key, clock, own=before is not None)
+                arrived = arrival.settle(staged, before, manifest, clock, settle)
             by = agree(arrived)
             if by is None or not by.may_answer:
                 raise Refused(
                     "restoring needs your confirmation at a terminal; nothing was restored",
                     fix="Type at a terminal: metnos restore ARCHIVE",
                 )
+            with _said_of_backup(staged):
+                _rehearse(staged, by, clock)
             arrival.close_all(staged)
             digest = sha256_file(source)
             halt = _halt_of(workspace, clock) if occupied else None  # no backup lifts a halt
@@ -119,15 +133,27 @@ def restore(
         raise _cannot(error, workspace.root) from error
     if kept is not None:
         _keep_late_halt(workspace, Workspace(kept), halt, clock)
-    # The restored settings or Laws may be what is broken; these acts need neither, and the next start will say so.
-    founding.complete(workspace)
-    seat = founding.take_seat(workspace, Settings.model_construct(), clock)
-    seat.accept(by)  # log and store are older ones on purpose
-    founding.install_key(seat)
-    counts = {**arrived.void, "settings": len(arrived.settings), "own": int(arrived.own)}
-    names = {"public_key": arrived.key, "channel": by.channel, "sender": by.sender}
-    seat.audit.append(Entry(RESTORED, names, {"archive": digest}, counts))
+    _record(workspace, arrived, by, digest, clock)
     return Restored(manifest, kept, keys, faults, arrived)
+
+
+def _record(workspace: Workspace, arrived: Arrival, by: Principal, digest: str, clock: Clock) -> None:
+    """Tell the audit of what took its place. The restored settings or Laws may be what is broken; this needs neither,
+    and the next start will say so."""
+    try:
+        founding.complete(workspace)
+        seat = founding.take_seat(workspace, Settings.model_construct(), clock)
+        seat.accept(by)  # log and store are older ones on purpose
+        founding.install_key(seat)
+        counts = {**arrived.void, "settings": len(arrived.settings), "own": int(arrived.own)}
+        names = {"public_key": arrived.key, "channel": by.channel, "sender": by.sender}
+        seat.audit.append(Entry(RESTORED, names, {"archive": digest}, counts))
+    except (MetnosError, OSError) as error:
+        why = error.what if isinstance(error, MetnosError) else str(error.strerror)
+        raise BackupError(
+            f"the backup is at {workspace.root} now, but its audit could not be told: {why}",
+            fix="Mend that, then: metnos audit accept. What was there before stands beside it.",
+        ) from error
 
 
 def _refuse_bad_place(root: Path, *, replace: bool) -> bool:
@@ -263,22 +289,39 @@ def _same_agent(current: Workspace, manifest: Manifest) -> bool:
         return False
 
 
-def _prove(staged: Workspace, manifest: Manifest) -> tuple[Fault, ...]:
-    """Every database sound, and what is wrong with the audit: that was so before, and must not stop a restore."""
-    for member in manifest.members:
-        path = staged.root / member.path
-        if path.is_file() and is_database(path):
-            database = Database(path, read_only=True)
-            problems = database.problems()
-            database.close()
-            if problems:
-                raise BackupError(f"{member.path} in this backup is damaged: {problems[0]}", fix="Use another backup.")
-    if not staged.audit_db.exists():
-        raise BackupError("this backup holds no audit", fix="Use another backup.")
-    database = Database(staged.audit_db, read_only=True)
-    faults = verify(staged.audit, look(staged.audit, read_head(database)), manifest.public_key).faults
-    database.close()
-    return faults
+def _prove(databases: Mapping[Path, Sequence[Migration]], clock: Clock) -> None:
+    """Take only databases that are exactly what Metnos makes, all of them sound, and bring them up to date."""
+    for path in databases:  # first: SQLite believes these files, and would do what they say
+        for side in (path.with_name(f"{path.name}{suffix}") for suffix in SIDE_FILES):
+            if side.exists():
+                raise StoreError(f"{side} is no part of any backup of ours")
+    for path, migrations in databases.items():
+        if path.exists():
+            store_schema.check(path, migrations)
+            store_schema.complete(path, migrations, clock)
+
+
+def _rehearse(staged: Workspace, by: Principal, clock: Clock) -> None:
+    """Do with the audit here what is done once more when it has its place, so that what fails, fails before that."""
+    founding.complete(staged)
+    seat = founding.take_seat(staged, Settings.model_construct(), clock)
+    with contextlib.closing(seat.audit), contextlib.closing(seat.db):
+        seat.accept(by)
+        founding.install_key(seat)
+    for path in filter(None, (seat.audit.witness.path, seat.db.seen)):
+        path.unlink(missing_ok=True)  # of a place that is only passed through
+
+
+@contextlib.contextmanager
+def _said_of_backup(staged: Workspace) -> Iterator[None]:
+    """Say what is wrong with what was unpacked as a fault of the backup, by the names that things have in it."""
+    try:
+        yield
+    except (StoreError, AuditError) as error:
+        what = error.what.replace(f"{staged.root}/", "")
+        raise BackupError(
+            f"this backup cannot be restored: {what}", fix="Nothing was restored. Use another backup."
+        ) from error
 
 
 def _take_place(staging: Path, root: Path, occupied: bool, clock: Clock) -> Path | None:

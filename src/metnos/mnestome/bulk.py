@@ -1,16 +1,26 @@
 """Weighing very many rows: the indexes that are ordered by weight are laid aside meanwhile.
 
 Rules: a new weight moves a row in each of them, to a page of its own; beyond some ten thousand rows it is many times
-quicker to build them anew. How they are built is written down (`ager_facts`) in the transaction that lays them aside,
-so a killed run loses none: the next one puts them back first. Until then everything is found as before, more slowly.
+quicker to build them anew. That they are laid aside is written down (`ager_facts`) in the transaction that does it, so
+a killed run loses none: the next one puts them back first. Until then everything is found as before, more slowly. How
+an index is made is said by the schema alone: a row may come from a stranger's backup, and is never run as SQL.
 """
 
 import contextlib
+import re
 from collections.abc import Iterator
 
+from metnos.mnestome.schema import MIGRATIONS
 from metnos.store.db import Database
 
-_LAID_ASIDE = "index "  # a fact: this index, and how it is made
+_LAID_ASIDE = "index "  # a fact: this index is laid aside
+_NAME = re.compile(r"CREATE INDEX (\w+)\s+ON mnests\b.*weight DESC", re.DOTALL)
+_INDEXES = {
+    found[1]: statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS", 1)
+    for migration in MIGRATIONS
+    for statement in migration.statements
+    if (found := _NAME.match(statement))
+}
 
 
 @contextlib.contextmanager
@@ -29,16 +39,13 @@ def put_back(db: Database) -> None:
     """Build again what was laid aside, by whomever."""
     while (row := db.first("SELECT name FROM ager_facts WHERE name LIKE ? LIMIT 1", (f"{_LAID_ASIDE}%",))) is not None:
         with db.write() as tx:
-            made = tx.first("SELECT value FROM ager_facts WHERE name = ?", row)
-            if made is not None:
-                tx.execute(str(made[0]))
-                tx.execute("DELETE FROM ager_facts WHERE name = ?", row)
+            made = _INDEXES.get(row[0].removeprefix(_LAID_ASIDE))
+            if tx.execute("DELETE FROM ager_facts WHERE name = ?", row) and made is not None:
+                tx.execute(made)
 
 
 def _lay_aside(db: Database) -> None:
     with db.write() as tx:
-        found = tx.query("SELECT name, sql FROM sqlite_master WHERE tbl_name = 'mnests' AND sql LIKE '%weight DESC%'")
-        for name, sql in found:
-            made = sql.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS", 1)
-            tx.execute("INSERT OR REPLACE INTO ager_facts (name, value) VALUES (?, ?)", (_LAID_ASIDE + name, made))
-            tx.execute(f"DROP INDEX {name}")
+        for name in _INDEXES:
+            tx.execute("INSERT OR REPLACE INTO ager_facts (name, value) VALUES (?, ?)", (_LAID_ASIDE + name, ""))
+            tx.execute(f"DROP INDEX IF EXISTS {name}")

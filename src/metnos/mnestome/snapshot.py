@@ -26,6 +26,7 @@ from metnos.sandbox import process
 from metnos.store.db import Database
 from metnos.store.file import copy_database
 from metnos.store.migrations import Migration
+from metnos.store.schema import compare
 
 PLAIN, PACKED = ".sqlite", ".sqlite.zst"
 KEEP_PLAIN_MONTHS = 12
@@ -126,7 +127,10 @@ class Snapshots:
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="metnos-snapshot-"))
                 path = Path(folder) / f"{month}{PLAIN}"
                 self._unpack(snapshot, path)
+                compare(path, self._migrations)  # it may have come with a stranger's backup
                 Database(path, self._migrations).close()
+            else:
+                compare(path, self._migrations)
             db = Database(path, read_only=True)
             stack.callback(db.close)
             yield db

@@ -30,7 +30,7 @@ from metnos.core.canon import Json, canonical_json, sha256_file
 from metnos.core.clock import from_text
 from metnos.core.errors import BackupError
 from metnos.core.sign import Signer, verify
-from metnos.store.file import copy_database, is_database
+from metnos.store.file import SIDE_FILES, copy_database, is_database
 
 PURPOSE = "archive"
 OWN = ".backup/"  # what the archive itself adds; no file of the tree may have such a name
@@ -38,7 +38,6 @@ MANIFEST = f"{OWN}manifest.json"
 _FORMAT = 1
 _CHUNK = 1 << 20
 _MAX_MANIFEST = 64 << 20
-_SIDE_FILES = ("-wal", "-shm", "-journal")
 _MOST_AT_ONCE = _CHUNK  # bytes that are read at one go: a header that wants more is no honest one
 _MOST_HEADERS = 3  # before a file: a long name, a long link, and what else is said of it
 _DEEPEST = 64  # folders in folders
@@ -313,7 +312,7 @@ def _refuse_unreadable_name(name: str) -> None:
 
 def _is_side_file(path: Path) -> bool:
     """SQLite's own side files: the copy of the database holds what is in them."""
-    for suffix in _SIDE_FILES:
+    for suffix in SIDE_FILES:
         if path.name.endswith(suffix):
             main = path.with_name(path.name.removesuffix(suffix))
             return main.is_file() and is_database(main)

@@ -2,14 +2,17 @@
 
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 
 from metnos.core.errors import StoreError
 from metnos.core.records import Check
 from metnos.store.db import Database
 from metnos.store.file import is_database
+from metnos.store.migrations import Migration
+from metnos.store.schema import compare
 
 _FEATURES = (
     ("strict tables (3.37)", "CREATE TABLE strictly (a INTEGER) STRICT"),
@@ -17,6 +20,7 @@ _FEATURES = (
     ("JSON", "SELECT json_extract('{\"a\": 1}', '$.a')"),
     ("upsert", "INSERT INTO strictly VALUES (1) ON CONFLICT DO NOTHING"),
 )
+_NONE: Mapping[Path, Sequence[Migration]] = MappingProxyType({})
 _FIX = "Use a Python built against SQLite 3.37 or newer with FTS5, such as Debian's python3."
 
 
@@ -35,11 +39,11 @@ def check_features() -> Check:
     return Check.green("sqlite", f"SQLite {sqlite3.sqlite_version} with write-ahead log, FTS5, JSON and strict tables")
 
 
-def check_databases(root: Path) -> Iterator[Check]:
-    """Whether every database below ``root`` is sound. Says something only once."""
+def check_databases(root: Path, known: Mapping[Path, Sequence[Migration]] = _NONE) -> Iterator[Check]:
+    """Check every database below ``root``, and that each ``known`` one is as we make it. Says something only once."""
     paths = sorted(path for path in root.rglob("*.*") if path.suffix in (".db", ".sqlite") and path.is_file())
     for path in paths:
-        problem = _problem(path)
+        problem = _problem(path, known.get(path))
         if problem:
             fix = f"metnos restore BACKUP --replace   (or move {path} away)"
             yield Check.red("databases", f"{path.relative_to(root)}: {problem}", fix)
@@ -47,8 +51,10 @@ def check_databases(root: Path) -> Iterator[Check]:
     yield Check.green("databases", f"{len(paths)} of {len(paths)} sound")
 
 
-def _problem(path: Path) -> str | None:
+def _problem(path: Path, migrations: Sequence[Migration] | None) -> str | None:
     try:
+        if migrations is not None:
+            compare(path, migrations)
         if path.stat().st_size and not is_database(path):
             return "it does not begin as a database does"
         database = Database(path, read_only=True)

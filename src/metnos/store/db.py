@@ -24,20 +24,25 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from metnos.core import files
 from metnos.core.clock import Clock, SystemClock
 from metnos.core.errors import StoreError
 from metnos.store import migrations as migrating
-from metnos.store.faults import translate
+from metnos.store.faults import FAILURES, translate
 from metnos.store.file import open_connection, pragma, refuse_what_is_no_database
 from metnos.store.migrations import Migration
 
 Value = str | bytes | int | float | None
 Row = tuple[Any, ...]
+_Taken = TypeVar("_Taken")
 
 _ABANDONED: list["_Connections"] = []  # what a fork brought into this process
+
+
+def _count(cursor: sqlite3.Cursor) -> int:
+    return cursor.rowcount
 
 
 class Durability(StrEnum):
@@ -57,20 +62,28 @@ class Transaction:
 
     def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Run one statement and return how many rows it changed."""
-        return self._live().execute(sql, values).rowcount
+        return self._run(sql, values, _count)
 
     def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
         self._live().executemany(sql, rows)
 
     def query(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
-        return self._live().execute(sql, values).fetchall()
+        return self._run(sql, values, sqlite3.Cursor.fetchall)
 
     def first(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
-        row: Row | None = self._live().execute(sql, values).fetchone()
+        row: Row | None = self._run(sql, values, sqlite3.Cursor.fetchone)
         return row
 
     def end(self) -> None:
         self._connection = None
+
+    def _run(self, sql: str, values: Sequence[Value], take: Callable[[sqlite3.Cursor], _Taken]) -> _Taken:
+        try:
+            return take(self._live().execute(sql, values))
+        except OverflowError as error:
+            raise StoreError("a number is larger than any that is kept", fix="metnos doctor") from error
+        except UnicodeDecodeError as error:
+            raise sqlite3.DatabaseError("it holds what is no text") from error
 
     def _live(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -152,13 +165,13 @@ class Database:
     def query(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         try:
             return self._viewing().execute(sql, values).fetchall()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise translate(error, self.path) from error
 
     def first(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
         try:
             row: Row | None = self._viewing().execute(sql, values).fetchone()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise translate(error, self.path) from error
         return row
 
@@ -222,7 +235,7 @@ class Database:
                 pragma(connection, "foreign_keys", "ON")
             if not can_write:
                 pragma(connection, "query_only", "ON")
-        except sqlite3.Error as error:
+        except FAILURES as error:
             if connection is not None:
                 connection.close()
             raise translate(error, self.path) from error

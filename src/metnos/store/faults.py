@@ -3,9 +3,10 @@
 import sqlite3
 from pathlib import Path
 
-from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
+from metnos.core.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreSchema
 
 _PRIMARY = 0xFF  # extended codes carry the primary one in their low byte
+_DETAIL = 200  # characters of what SQLite says, which can hold what the file does
 
 _MEANINGS: dict[int, tuple[type[StoreError], str, str]] = {
     sqlite3.SQLITE_BUSY: (
@@ -40,6 +41,16 @@ _MEANINGS: dict[int, tuple[type[StoreError], str, str]] = {
         "Check that its folder is there and belongs to you.",
     ),
     sqlite3.SQLITE_PERM: (StoreError, "{path} may not be opened", "Check who owns the file."),
+    sqlite3.SQLITE_ERROR: (
+        StoreSchema,
+        "{path} is not as Metnos makes it ({detail}). Nothing was written.",
+        "Restore it from a backup: metnos restore FILE. If that does not help, this is a mistake in Metnos.",
+    ),
+    sqlite3.SQLITE_CONSTRAINT: (
+        StoreSchema,
+        "{path} does not take what Metnos writes ({detail}). Nothing was written.",
+        "Restore it from a backup: metnos restore FILE. If that does not help, this is a mistake in Metnos.",
+    ),
     sqlite3.SQLITE_IOERR: (
         StoreError,
         "the disk failed while {path} was in use ({detail})",
@@ -47,14 +58,24 @@ _MEANINGS: dict[int, tuple[type[StoreError], str, str]] = {
     ),
 }
 _MEANINGS[sqlite3.SQLITE_LOCKED] = _MEANINGS[sqlite3.SQLITE_BUSY]
+_OF_PYTHON = (sqlite3.ProgrammingError, sqlite3.InterfaceError)  # SQLite was never asked
 
 
-def translate(error: sqlite3.Error, path: Path) -> Exception:
-    """The error in the owner's words. A mistake in our own SQL is a bug and stays what it is."""
+# What a call of SQLite fails with. What it says may quote a broken file, and then Python cannot even read it.
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
+
+
+def translate(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> Exception:
+    """The error in the owner's words. Only a wrong use of Python's module stays what it is.
+
+    A broken file and a mistake in our own SQL cannot be told apart: both say "no such table".
+    """
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None or code & _PRIMARY not in _MEANINGS:
+    if code is None and isinstance(error, _OF_PYTHON):
         return error
     # The shared-memory file is the one place where SQLite calls a full disk a failed one.
-    meant = sqlite3.SQLITE_FULL if code == sqlite3.SQLITE_IOERR_SHMSIZE else code & _PRIMARY
-    kind, what, fix = _MEANINGS[meant]
-    return kind(what.format(path=path, detail=error), fix=fix)
+    meant = sqlite3.SQLITE_FULL if code == sqlite3.SQLITE_IOERR_SHMSIZE else (code or 0) & _PRIMARY
+    kind, what, fix = _MEANINGS.get(meant, _MEANINGS[sqlite3.SQLITE_ERROR])
+    said = str(error) if code is not None else "it holds what is no text"  # Python would quote what that is
+    detail = "".join(each for each in said if each.isprintable())[:_DETAIL]
+    return kind(what.format(path=path, detail=detail), fix=fix)

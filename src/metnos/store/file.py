@@ -14,8 +14,9 @@ from urllib.parse import quote
 
 from metnos.core import files
 from metnos.core.errors import StoreCorrupt, StoreError
-from metnos.store.faults import translate
+from metnos.store.faults import FAILURES, translate
 
+SIDE_FILES = ("-wal", "-shm", "-journal")  # SQLite believes what they say; no copy of ours has any
 _LEAST = 512  # bytes: SQLite's smallest page, and so its smallest file
 _BACKUP_PAGES = 256  # about 1 MB a step: between steps other threads of this process get their turn
 
@@ -44,6 +45,8 @@ def is_database(path: Path) -> bool:
             connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as error:
         return error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_NOTADB
+    except UnicodeDecodeError:
+        return True
     return True
 
 
@@ -95,7 +98,7 @@ def copy_database(source: Path, target: Path, busy_timeout_s: float = 10.0, *, w
             raise StoreCorrupt(f"{source} is damaged ({verdict})", fix="Restore it from an older backup.")
         staged.replace(target)
         files.sync_folder(target.parent)
-    except sqlite3.Error as error:
+    except FAILURES as error:
         raise translate(error, source) from error
     finally:
         staged.unlink(missing_ok=True)

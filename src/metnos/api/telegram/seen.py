@@ -8,23 +8,12 @@ alone tell old from new.
 
 from datetime import timedelta
 
+from metnos.app.tables import TELEGRAM as MIGRATIONS
 from metnos.core.clock import Clock, to_text
 from metnos.store.db import Database
-from metnos.store.migrations import Migration
 
-MIGRATIONS = (
-    Migration(
-        "0001_updates",
-        (
-            """CREATE TABLE updates (
-                bot INTEGER NOT NULL,
-                id INTEGER NOT NULL,
-                ts TEXT NOT NULL,
-                PRIMARY KEY (bot, id)
-            ) STRICT, WITHOUT ROWID""",
-        ),
-    ),
-)
+__all__ = ["MIGRATIONS", "Seen"]
+
 _KEPT = timedelta(days=14)
 _SILENCE = timedelta(days=5)  # well within the week
 
