@@ -33,7 +33,7 @@ from metnos.executors.reach import Reach
 from metnos.law import aliases
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_ways
-from metnos.law.guarded import is_hidden, what_runs
+from metnos.law.guarded import is_hidden
 from metnos.law.need import Need, http_need, refuse_never, sounds_like_home
 from metnos.law.permit import Effects
 
@@ -232,11 +232,7 @@ class Broker:
         decided = path in self._prepared.writes or any(Path(need.target) == path for need in changes)
         if decided or self._shown is not None or isinstance(self._doing, Planning):
             return
-        names = aliases.look().all_names(ways)
-        if any(name.is_relative_to(start) for name in names for start in self._prepared.started):
-            what: str | None = "what MCP servers are started from"
-        else:
-            what = next(filter(None, (what_runs(str(name)) for name in names)), None)
+        what = self._prepared.running.find(aliases.look().all_names(ways))
         if what is not None:
             raise ExecutorFailed(
                 f"{path} belongs to {what}, and was not asked for when this call was permitted",

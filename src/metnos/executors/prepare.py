@@ -30,7 +30,7 @@ from metnos.executors.scope import Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
-from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
+from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry
 from metnos.law.need import (
     FORBIDDEN,
     HIDDEN,
@@ -44,6 +44,7 @@ from metnos.law.need import (
     lookup_tells,
     sounds_like_home,
 )  # fmt: skip
+from metnos.law.self_running import NOTHING_KNOWN, SelfRunning
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
@@ -68,7 +69,7 @@ class Prepared:
     declared_writes: tuple[Scope, ...]
     carries: bool = False  # whether a request of it can hold what was read
     hidden: frozenset[Path] = frozenset()  # of reads and writes, those with a hidden name
-    started: tuple[Path, ...] = ()  # what MCP servers are started from
+    running: SelfRunning = NOTHING_KNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,10 @@ class Place:
     carries: bool = False  # whether the arguments can hold what was read before
     named: frozenset[Path] = frozenset()  # paths that the owner's own words name
     started: tuple[Path, ...] = ()  # what MCP servers are started from
+
+    @property
+    def running(self) -> SelfRunning:
+        return SelfRunning.beside(self.workspace.notes, self.started)
 
 
 @aliases.held()
@@ -138,7 +143,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
         declared_writes=writable,
         carries=carries,
         hidden=hidden,
-        started=place.started,
+        running=place.running,
     )
 
 
@@ -326,12 +331,12 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
     within = [_inside(way, own_names) for way in names]
     if any(is_hidden(part, reading=not writing) for part in within) or _is_hidden_folder(path):
         return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
-    if writing and any(way.is_relative_to(start) for way in names for start in place.started):
+    if writing and place.running.is_started(names):
         return Need(capability, str(path), STARTED)
+    if writing and place.running.find(names) is not None:
+        return Need(capability, str(path), RUNS)
     if writing and own:
         return Need(capability, str(path), OWN)
-    if writing and any(what_runs(str(way)) is not None for way in names):
-        return Need(capability, str(path), RUNS)
     return Need(capability, str(path), OPEN if any(map(path.is_relative_to, own_names)) else "")
 
 
@@ -347,11 +352,11 @@ def _inside(way: Path, folders: Sequence[Path]) -> str:
 
 def _landing_needs(reads: Sequence[Ways], writes: Sequence[Ways], place: Place) -> Iterator[Need]:
     """Where the named files come to lie if they go to a named folder, where that is more than to change the folder."""
+    running, known = place.running, aliases.look()
     sources = [ways[-1].name for ways in (*reads, *writes)]
     for folder in (ways[-1] for ways in writes if ways[-1].is_dir()):
         for landing in (folder / name for name in sources if name):
-            runs = what_runs(str(landing)) is not None or landing in place.started
-            if runs and what_runs(str(folder)) is None:
+            if running.find(known.all_names([landing])) and not running.find(known.all_names([folder])):
                 yield _path_need((landing,), "write", place)
 
 
