@@ -32,6 +32,7 @@ from metnos.law.own_pin import OwnPin
 from metnos.law.pairing import Pairing
 from metnos.law.permit import Mint
 from metnos.law.principal import Autonomy
+from metnos.law.self_running import SelfRunning
 from metnos.law.steady_clock import SteadyClock
 from metnos.sandbox.pool import Pool
 from metnos.store.db import Database, Durability
@@ -214,8 +215,8 @@ class App:
             catalog=self.catalog,
             policy=policy,
             mint=mint,
-            effects=Effects(db, store, trash, self.clock, ids, refuse),
-            planning=partial(Planning, refuse, trash),
+            effects=Effects(db, store, trash, self.clock, ids, refuse, self._running),
+            planning=lambda: Planning(refuse, trash, self._running()),
             pool=self.pool,
             web=Web(),
             facts=facts,
@@ -374,6 +375,13 @@ class App:
         from metnos.app import turning
 
         return turning.build(self)
+
+    def _running(self) -> SelfRunning:
+        """What something runs by itself, beside what names say."""
+        from metnos.executors.mcp.servers import Servers
+
+        started = Servers(self.workspace.mcp_servers).started_from(home_folder())
+        return SelfRunning.beside(self.workspace.notes, started)
 
     def _refuse(self, path: Path, access: Access) -> None:
         """Raise on what no executor may touch: forbidden paths, and in the workspace everything but the notes."""

@@ -8,6 +8,7 @@ shows: a full disk, or rights that the system checks in ways of its own.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from metnos.core.difference import unified
@@ -15,6 +16,7 @@ from metnos.executors.effect_files import FILE, inert, shown
 from metnos.executors.effect_rules import MAX_FILE, Carried, Deed, Hand, Refuse
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
+from metnos.law.self_running import NOTHING_KNOWN, SelfRunning
 
 _MOST_LINES = 40  # of one file's difference
 _MOST_SHOWN = 400  # of all differences together
@@ -31,12 +33,13 @@ class Planning(Hand):
         self,
         refuse: Refuse,
         trash: Trash,
+        running: SelfRunning = NOTHING_KNOWN,
         *,
         max_writes: int | None = None,
         max_bytes: int | None = None,
         max_file: int = MAX_FILE,
     ) -> None:
-        super().__init__(refuse, trash, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
+        super().__init__(refuse, trash, running, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
         self._planned = Tree()
         self._preview: list[str] = []
         self._carried: list[Carried] = []
@@ -78,11 +81,12 @@ class Planning(Hand):
 
     def _plan_carried(self, deed: Deed) -> None:
         self._carried.append(deed.carried)
-        for words, paths, top in (
-            ("hidden, goes along", deed.carried.hidden, deed.path),
-            ("runs by itself (high risk)", deed.carried.runs, deed.target or deed.path),
+        for words, paths in (
+            ("hidden, goes along", deed.carried.hidden),
+            ("runs by itself (high risk)", deed.carried.runs),
         ):
-            self._preview += [f"  {words}: {shown(path.relative_to(top))}" for path in paths[:_MOST_CARRIED]]
+            tops = (deed.path, deed.target or deed.path)
+            self._preview += [f"  {words}: {_shorten(path, tops)}" for path in paths[:_MOST_CARRIED]]
             if len(paths) > _MOST_CARRIED:
                 self._preview.append(f"  {words}: {len(paths) - _MOST_CARRIED:,} more")
 
@@ -108,6 +112,11 @@ class Planning(Hand):
         lines = _difference(old, new, path)
         self._shown += len(lines)
         return lines
+
+
+def _shorten(path: Path, tops: Iterable[Path]) -> str:
+    """A path without the folder that goes, which stands above it."""
+    return shown(next((path.relative_to(top) for top in tops if path.is_relative_to(top)), path))
 
 
 def _sizes(deed: Deed, before: int, after: int) -> str:

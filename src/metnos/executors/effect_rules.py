@@ -23,7 +23,8 @@ from metnos.executors.trash import Trash
 from metnos.law import aliases
 from metnos.law.forbidden import Access
 from metnos.law.forbidden_rules import why_named
-from metnos.law.guarded import is_hidden_name, what_runs
+from metnos.law.guarded import is_hidden_name
+from metnos.law.self_running import NOTHING_KNOWN, SelfRunning
 
 Refuse = Callable[[Path, Access], None]  # raises a `LawError` on what must not be touched
 
@@ -46,7 +47,7 @@ class Carried:
     """What a folder that goes as a whole takes along and was not named, the outermost of each."""
 
     hidden: tuple[Path, ...] = ()  # where it is
-    runs: tuple[Path, ...] = ()  # where it comes to lie, and runs by itself
+    runs: tuple[Path, ...] = ()  # runs by itself where it comes to lie, or where it is and will not be any more
 
 
 Carry = Callable[[Carried, Path | None], None]  # raises unless this may go along, to there if anywhere
@@ -93,13 +94,21 @@ class Hand(ABC):
     """The six operations. A subclass says which tree they are decided over, and what becomes of a deed."""
 
     def __init__(
-        self, refuse: Refuse, trash: Trash, *, max_writes: int | None, max_bytes: int | None, max_file: int
+        self,
+        refuse: Refuse,
+        trash: Trash,
+        running: SelfRunning = NOTHING_KNOWN,
+        *,
+        max_writes: int | None,
+        max_bytes: int | None,
+        max_file: int,
     ) -> None:
         self.writes = 0
         self.write_bytes = 0
         self._effects: list[tuple[str, ...]] = []
         self._refuse = refuse
         self._trash = trash
+        self._running = running
         self._max_writes = max_writes
         self._max_bytes = max_bytes
         self._max_file = max_file
@@ -276,12 +285,12 @@ class Hand(ABC):
         if node.kind == FILE:
             return node.size, Carried()
         size = 0
-        found = _Finding(source, target)
+        found = _Finding(source, target, self._running, leaves=access is Access.WRITE)
         for path, each in tree.walk(node):
             self._ask_inside(source, path, access)
             if target is not None:
                 self._ask_inside(target, path, Access.WRITE)
-            found.note(path, folder=each.kind == FOLDER)
+            found.note(path, each)
             if each.device != node.device:
                 raise ExecutorFailed(
                     f"{shown(source / path)} is where another file system begins", kind="not_permitted"
@@ -311,27 +320,46 @@ class Hand(ABC):
 
 
 class _Finding:
-    """Collects what a folder takes along, from its entries in the order of a walk."""
+    """Collects what a folder takes along, from its entries in the order of a walk, by every name that they have."""
 
-    def __init__(self, source: Path, target: Path | None) -> None:
-        self._source = source
-        self._target = target
+    def __init__(self, source: Path, target: Path | None, running: SelfRunning, *, leaves: bool) -> None:
+        self._source, self._target = str(source), str(target)
+        self._known, self._running = aliases.look(), running
+        # Of a folder that runs itself more is not said: it was asked for as that.
+        self._lands = target is not None and running.find(self._known.all_names([target])) is None
+        self._leaves = leaves and running.find(self._known.all_names([source])) is None
+        self._places = running.places_below(source) if self._leaves else frozenset()
+        self._above = frozenset(str(above) for place in self._places for above in Path(place).parents)
         self._below: tuple[set[Path], set[Path]] = (set(), set())
         self.hidden: list[Path] = []
         self.runs: list[Path] = []
 
-    def note(self, path: Path, *, folder: bool) -> None:
+    def note(self, path: Path, node: Node) -> None:
         hidden, runs = self._below
+        here = f"{self._source}/{path}"
         if path.parent in hidden:
             hidden.add(path)
-        elif is_hidden_name(path.name, folder=folder):
+        elif is_hidden_name(path.name, folder=node.kind == FOLDER) or here in self._known.hidden:
             hidden.add(path)
-            self.hidden.append(self._source / path)
-        elif path.parent in runs:
+            self.hidden.append(Path(here))
+        if path.parent in runs:
             runs.add(path)
-        elif self._target is not None and what_runs(str(self._target / path)) is not None:
+        elif self._lands and self._will_run(f"{self._target}/{path}"):
             runs.add(path)
-            self.runs.append(self._target / path)
+            self.runs.append(Path(self._target, path))
+        elif self._leaves and self._is_run(here, node):
+            runs.add(path)
+            self.runs.append(Path(here))
+
+    def _will_run(self, there: str) -> bool:
+        """Whether what comes to a place runs there, or is hidden there by the name of a link."""
+        return there in self._known.hidden or self._running.find((there, *self._known.names_of(there))) is not None
+
+    def _is_run(self, here: str, node: Node) -> bool:
+        """Whether something is run where it lies, and not because of names that go along with it."""
+        if here in self._places or (here in self._above and node.kind == LINK):
+            return True
+        return self._running.find(self._known.names_of(here)) is not None
 
 
 def _refuse_odd(path: Path, node: Node, *, links: bool) -> None:

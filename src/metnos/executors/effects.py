@@ -22,6 +22,7 @@ from metnos.executors.effect_rules import MAX_FILE, Deed, Doing, Done, Hand, Ref
 from metnos.executors.effect_tree import Tree
 from metnos.executors.trash import Trash
 from metnos.executors.undo_schema import CLOSED, INTERRUPTED, MAKE, MOVE, PLACE, TRASH, ActionRow, Effect, Journal
+from metnos.law.self_running import SelfRunning
 from metnos.store.db import Database
 
 __all__ = ["MAX_FILE", "Acting", "Doing", "Done", "Effects", "Refuse"]
@@ -38,6 +39,7 @@ class Effects:
         clock: Clock,
         ids: UlidMaker,
         refuse: Refuse,
+        running: Callable[[], SelfRunning] = SelfRunning,
         *,
         max_file: int = MAX_FILE,
         checkpoint: Callable[[str], None] = no_checkpoint,
@@ -48,6 +50,7 @@ class Effects:
         self._clock = clock
         self._ids = ids
         self._refuse = refuse
+        self._running = running
         self._max_file = max_file
         self._checkpoint = checkpoint
 
@@ -69,7 +72,7 @@ class Effects:
         hands = Hands(self._journal, self._store, self._trash, self._clock, self._ids, self._checkpoint)
         row = ActionRow(ident, root or ident, self._journal.now(), executor, digest, permit_id, turn, title or executor)
         return Acting(
-            row, hands, self._journal, self._refuse, self._trash, self._ids,
+            row, hands, self._journal, self._refuse, self._trash, self._ids, self._running(),
             max_writes=max_writes, max_bytes=max_bytes, max_file=self._max_file,
         )  # fmt: skip
 
@@ -90,12 +93,13 @@ class Acting(Hand):
         refuse: Refuse,
         trash: Trash,
         ids: UlidMaker,
+        running: SelfRunning,
         *,
         max_writes: int | None,
         max_bytes: int | None,
         max_file: int,
     ) -> None:
-        super().__init__(refuse, trash, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
+        super().__init__(refuse, trash, running, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
         self._row = row
         self._hands = hands
         self._journal = journal

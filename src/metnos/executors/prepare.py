@@ -32,6 +32,7 @@ from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
 from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry
 from metnos.law.need import (
+    CARRIED,
     FORBIDDEN,
     HIDDEN,
     LOOKUP,
@@ -184,18 +185,39 @@ def build_walls(
 def carried_needs(carried: Iterable[Carried]) -> Iterator[Need]:
     """What it takes to let these go along; of very many, enough to be asked about."""
     for each in carried:
-        yield from (Need(Capability.FS_READ, str(path), HIDDEN) for path in each.hidden[:_MOST_CARRIED])
-        yield from (Need(Capability.FS_WRITE, str(path)) for path in each.runs[:_MOST_CARRIED])
+        for path in each.hidden[:_MOST_CARRIED]:
+            yield Need(Capability.FS_READ, _standing_for(path, Access.READ), CARRIED)
+        yield from running_needs(each.runs)
+
+
+def running_needs(paths: Sequence[Path]) -> Iterator[Need]:
+    """What it takes to change these, which something runs by itself."""
+    for path in paths[:_MOST_CARRIED]:
+        yield Need(Capability.FS_WRITE, _standing_for(path, Access.WRITE), RUNS)
+
+
+def _standing_for(path: Path, access: Access) -> str:
+    """What a need names for something that goes along: its folder, if it is a link, or may only go along."""
+    if path.is_symlink():
+        path = path.parent
+    while why_forbidden(path, access) is not None and path != path.parent:
+        path = path.parent
+    return str(path)
 
 
 def hidden_landings(shown: Iterable[tuple[str, ...]]) -> frozenset[Path]:
     """The folders into which the owner has let whole folders go that hold something hidden."""
     found: set[Path] = set()
+    led = aliases.look().hidden
+
+    def is_private(entry: os.DirEntry[str]) -> bool:
+        return is_hidden_entry(entry) or entry.path in led
+
     for operation, *paths in shown:
         if operation.split()[0] not in ("copy", "move") or len(paths) != 2 or not Path(paths[0]).is_dir():
             continue
         try:
-            private = forbidden_below(Path(paths[0]), Access.READ, _MOST_LOOKED_AT, also=is_hidden_entry)
+            private = forbidden_below(Path(paths[0]), Access.READ, _MOST_LOOKED_AT, also=is_private)
             holds = next(private, None) is not None
         except TooMany:
             holds = True
