@@ -8,7 +8,7 @@ shows: a full disk, or rights that the system checks in ways of its own.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from metnos.core.difference import unified
@@ -16,13 +16,14 @@ from metnos.executors.effect_files import FILE, inert, shown
 from metnos.executors.effect_rules import MAX_FILE, Carried, Deed, Hand, Refuse
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
+from metnos.law import aliases
 from metnos.law.self_running import NOTHING_KNOWN, SelfRunning
 
 _MOST_LINES = 40  # of one file's difference
 _MOST_SHOWN = 400  # of all differences together
 _MOST_COMPARED = 1 << 20  # bytes of all texts that are compared
 _MOST_KEPT = 16 << 20  # bytes of planned contents: what comes behind is planned by its size alone
-_MOST_CARRIED = 20  # named of what one folder takes along
+_MOST_LISTED = 20  # named of what a folder takes along, and of what runs by itself
 _MOST_BYTES = 256 * 1024  # of one side of a comparison: beyond it, only the sizes are told
 
 
@@ -43,25 +44,33 @@ class Planning(Hand):
         self._planned = Tree()
         self._preview: list[str] = []
         self._carried: list[Carried] = []
+        self._runs: dict[Path, None] = {}
         self._shown = 0
         self._compared = 0
         self._kept = 0
 
     @property
     def preview(self) -> tuple[str, ...]:
-        """What would happen, in lines for the owner."""
-        return tuple(self._preview)
+        """What would happen, in lines for the owner; first what something would run by itself."""
+        runs = [path for each in self._carried for path in each.runs]
+        return (*_listed("high risk, runs by itself", [*map(shown, (*self._runs, *runs))]), *self._preview)
 
     @property
     def carried(self) -> tuple[Carried, ...]:
         """What the folders of all operations take along that the owner has to see."""
         return tuple(self._carried)
 
+    @property
+    def runs(self) -> tuple[Path, ...]:
+        """What would be changed by itself, and not in a folder, that something runs; the outermost of each."""
+        return tuple(self._runs)
+
     def _tree(self) -> Tree:
         return self._planned
 
     def _do(self, deed: Deed) -> None:
         tree, path, target = self._planned, deed.path, deed.target or deed.path
+        self._note_running(deed)
         if deed.op in ("write", "put"):
             self._plan_content(deed)
         elif deed.op == "make_folder":
@@ -81,14 +90,15 @@ class Planning(Hand):
 
     def _plan_carried(self, deed: Deed) -> None:
         self._carried.append(deed.carried)
-        for words, paths in (
-            ("hidden, goes along", deed.carried.hidden),
-            ("runs by itself (high risk)", deed.carried.runs),
-        ):
-            tops = (deed.path, deed.target or deed.path)
-            self._preview += [f"  {words}: {_shorten(path, tops)}" for path in paths[:_MOST_CARRIED]]
-            if len(paths) > _MOST_CARRIED:
-                self._preview.append(f"  {words}: {len(paths) - _MOST_CARRIED:,} more")
+        hidden = [shown(path.relative_to(deed.path)) for path in deed.carried.hidden]
+        self._preview += _listed("  hidden, goes along", hidden)
+
+    def _note_running(self, deed: Deed) -> None:
+        changed = [deed.target] if deed.op == "copy" else [*deed.folders, deed.path, deed.target]
+        known = aliases.look()
+        for path in filter(None, changed):
+            if self._runs.keys().isdisjoint((path, *path.parents)) and self._running.find(known.all_names([path])):
+                self._runs[path] = None
 
     def _plan_content(self, deed: Deed) -> None:
         node = self._planned.look(deed.path) if deed.replaced else None
@@ -114,9 +124,9 @@ class Planning(Hand):
         return lines
 
 
-def _shorten(path: Path, tops: Iterable[Path]) -> str:
-    """A path without the folder that goes, which stands above it."""
-    return shown(next((path.relative_to(top) for top in tops if path.is_relative_to(top)), path))
+def _listed(words: str, names: Sequence[str]) -> list[str]:
+    lines = [f"{words}: {name}" for name in names[:_MOST_LISTED]]
+    return lines if len(names) <= _MOST_LISTED else [*lines, f"{words}: {len(names) - _MOST_LISTED:,} more"]
 
 
 def _sizes(deed: Deed, before: int, after: int) -> str:
