@@ -4,7 +4,7 @@ Rules: a folder is opened once, without following any symbolic link on the way (
 kernel), and what follows is done relative to that descriptor; the last component is never followed either. A rename
 that must not replace does not (``renameat2``, or a hard link). A name is on the disk when a call returns. Copies keep
 mode, times, extended attributes and, where the system allows it, owner; they never run with another's rights
-(set-uid). Does not guarantee anything against whoever changes the *inside* of a folder while it is copied.
+(set-uid, capabilities). Does not guarantee anything against whoever changes the *inside* of a folder while it is copied.
 """
 
 import contextlib
@@ -31,6 +31,7 @@ _RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
 _FICLONE = 0x40049409
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP)
+_RIGHTS = "security.capability"  # what a program may do beyond its account
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 _KINDS = {
@@ -351,7 +352,7 @@ def _copy_folder(source: int, to: int, target: str, own: bool) -> None:
 def _copy_attributes(source: int, made: int) -> None:
     """Extended attributes are a courtesy: not every file system has them, and not every one may be set."""
     with contextlib.suppress(OSError):
-        for name in os.listxattr(source):
+        for name in set(os.listxattr(source)) - {_RIGHTS}:
             with contextlib.suppress(OSError):
                 os.setxattr(made, name, os.getxattr(source, name))
 

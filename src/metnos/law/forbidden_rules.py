@@ -67,7 +67,7 @@ RULES = (
         " /etc/krb5.keytab /etc/ssl/private /etc/wireguard /etc/openvpn /etc/ipsec* /etc/letsencrypt"
         " /etc/NetworkManager/system-connections /etc/wpa_supplicant /etc/netplan /etc/kubernetes /var/lib/sss"
         " /var/lib/docker /var/lib/kubelet /run/secrets /run/credentials /run/user /run/docker* /run/podman"
-        " /run/containerd etc/shadow* etc/gshadow*",
+        " /run/containerd etc/shadow* etc/gshadow* /var/backups/*shadow*",
     ),
     Rule(
         "keys",
