@@ -196,6 +196,9 @@ class App:
         from metnos.sandbox.facts import facts
         from metnos.sandbox.web import Web
 
+        def halted() -> bool:
+            return self.halts.file.read().halted
+
         db, store, trash, refuse, ids = self._hands
         settings, mint = self.settings, Mint(self.steady)
         policy = Policy(
@@ -215,8 +218,8 @@ class App:
             catalog=self.catalog,
             policy=policy,
             mint=mint,
-            effects=Effects(db, store, trash, self.clock, ids, refuse, self._running),
-            planning=lambda: Planning(refuse, trash, self._running()),
+            effects=Effects(db, store, trash, self.clock, ids, refuse, self._running, halted=halted),
+            planning=lambda: Planning(refuse, trash, self._running(), halted),
             pool=self.pool,
             web=Web(),
             facts=facts,

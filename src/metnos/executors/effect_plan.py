@@ -13,7 +13,7 @@ from pathlib import Path
 
 from metnos.core.difference import unified
 from metnos.executors.effect_files import FILE, inert, shown
-from metnos.executors.effect_rules import MAX_FILE, Carried, Deed, Hand, Refuse
+from metnos.executors.effect_rules import MAX_FILE, Carried, Deed, Halted, Hand, Pace, Refuse, not_halted
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
 from metnos.law import aliases
@@ -35,12 +35,15 @@ class Planning(Hand):
         refuse: Refuse,
         trash: Trash,
         running: SelfRunning = NOTHING_KNOWN,
+        halted: Halted = not_halted,
         *,
         max_writes: int | None = None,
         max_bytes: int | None = None,
         max_file: int = MAX_FILE,
     ) -> None:
-        super().__init__(refuse, trash, running, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
+        super().__init__(
+            refuse, trash, running, Pace(halted), max_writes=max_writes, max_bytes=max_bytes, max_file=max_file
+        )
         self._planned = Tree()
         self._preview: list[str] = []
         self._carried: list[Carried] = []

@@ -10,6 +10,7 @@ permits (`Carried`). Does not guarantee that the act succeeds: the disk may fill
 
 import os
 import stat
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,10 +25,13 @@ from metnos.law import aliases
 from metnos.law.forbidden import Access
 from metnos.law.forbidden_rules import why_named
 from metnos.law.guarded import is_hidden_name
-from metnos.law.self_running import NOTHING_KNOWN, SelfRunning
+from metnos.law.self_running import SelfRunning
 
 Refuse = Callable[[Path, Access], None]  # raises a `LawError` on what must not be touched
+Halted = Callable[[], bool]
 
+_LONGEST_S = 1200.0  # of one call's changes, from its beginning to the last that begins
+_LOOK_S = 0.05  # between two looks at whether everything is halted
 MAX_FILE = 1 << 30  # bytes: of one file that an executor writes; a folder is bounded by the quota of the day
 
 
@@ -90,6 +94,32 @@ class Deed:
         return Done(self.op, self.path, self.target, self.size, self.replaced)
 
 
+class Pace:
+    """Ends what takes long before it happens: when everything is halted, or far too much time went by."""
+
+    def __init__(self, halted: Halted) -> None:
+        self._halted = halted
+        self._end = time.monotonic() + _LONGEST_S
+        self._next = 0.0
+
+    def go_on(self) -> None:
+        """Raise if it is not to go on; cheap enough to be asked for every file."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        if self._halted():
+            raise ExecutorFailed("everything was halted while this went on; it was left as it was", kind="unavailable")
+        if now > self._end:
+            what = f"it took more than {_LONGEST_S / 60:g} minutes, and was left as it was"
+            raise ExecutorFailed(what, kind="too_large", fix="Ask for less at a time.")
+        self._next = time.monotonic() + _LOOK_S
+
+
+def not_halted() -> bool:
+    """For hands that nothing halts."""
+    return False
+
+
 class Hand(ABC):
     """The six operations. A subclass says which tree they are decided over, and what becomes of a deed."""
 
@@ -97,7 +127,8 @@ class Hand(ABC):
         self,
         refuse: Refuse,
         trash: Trash,
-        running: SelfRunning = NOTHING_KNOWN,
+        running: SelfRunning,
+        pace: "Pace",
         *,
         max_writes: int | None,
         max_bytes: int | None,
@@ -109,6 +140,7 @@ class Hand(ABC):
         self._refuse = refuse
         self._trash = trash
         self._running = running
+        self._go_on = pace.go_on
         self._max_writes = max_writes
         self._max_bytes = max_bytes
         self._max_file = max_file
@@ -287,6 +319,7 @@ class Hand(ABC):
         size = 0
         found = _Finding(source, target, self._running, leaves=access is Access.WRITE)
         for path, each in tree.walk(node):
+            self._go_on()
             self._ask_inside(source, path, access)
             if target is not None:
                 self._ask_inside(target, path, Access.WRITE)
