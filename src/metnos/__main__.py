@@ -16,6 +16,7 @@ _LIBRARIES = ("lib", "lib32", "lib64")
 _FROM_ELSEWHERE = (
     "Unset PYTHONPATH, and type metnos to start it. If that does not help: remove the .pth file that names it."
 )
+_NO_HOME = "Set the variable HOME to your home folder."
 _IN_A_HOME = "Install it in a folder of its own: pipx install metnos, or python3 -m venv FOLDER."
 
 
@@ -30,7 +31,12 @@ def main() -> int:
         if isinstance(file, str) and (folder := strange(file, kept, dropped)):
             return _refuse(f"Python looks for libraries in {folder}, and loaded {name} from there", _FROM_ELSEWHERE)
 
-    if is_below(os.path.expanduser("~"), package_folder):  # noqa: PTH111
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
+    environment = [sys.prefix] if sys.prefix != sys.base_prefix else []
+    inside = next((each for each in (*library_folders(prefixes), *environment) if is_below(home, each)), "")
+    if inside:
+        return _refuse(f"the home folder {home} lies in {inside}, where Metnos runs from", _NO_HOME)
+    if is_below(home, package_folder):
         what = f"Metnos is installed in {package_folder}, a folder that contains your home, so it cannot protect itself"
         return _refuse(what, _IN_A_HOME)
 

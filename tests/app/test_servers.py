@@ -127,6 +127,16 @@ def test_plain_keeps_out_all_that_a_server_says(equipped: App) -> None:
     assert "Search the notes" not in str(equipped.catalog.get(name).manifest.model_dump())
 
 
+def test_a_server_starts_where_nobody_else_writes(equipped: App) -> None:
+    home = Path.home()
+    (home / "srv").mkdir()
+    (home / "srv/tool").touch()
+    dialled = servers.dial(equipped, Server("odd", ("python3", "-m", "pkg.server", "srv/tool", "srv", "--x=srv/tool")))
+    assert dialled.cwd == equipped.workspace.run / "mcp"
+    assert dialled.cwd.stat().st_mode & 0o777 == 0o700
+    assert dialled.server.command == ("python3", "-m", "pkg.server", str(home / "srv/tool"), "srv", "--x=srv/tool")
+
+
 def test_a_panic_reaches_servers_too(equipped: App) -> None:
     name = added(equipped, "honest")
     equipped.runner.panic("enough")

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from metnos.app import App
+from metnos.app.panic import panic
+from metnos.core.errors import WorkspaceError
 from metnos.core.workspace import Workspace
+from metnos.executors.catalog import Catalog
+from metnos.law.halt import Halts
 from metnos.law.halt_file import HaltFile
 from metnos.law.running import RunningList
 from metnos.sandbox import process
@@ -63,6 +67,47 @@ def test_a_broken_setting_is_mended_and_the_halt_is_in_every_record(workspace: W
     opened = App.open(workspace)
     assert [line.kind for line in opened.audit.newest()].count("everything halted") == 1
     assert "smoke" in (opened.halts.why() or "")
+
+
+def test_a_folder_in_the_place_of_the_halt_file_keeps_nothing_from_being_recorded(
+    workspace: Workspace, sleeper: "subprocess.Popen[bytes]", say: Say
+) -> None:
+    workspace.halt_file.unlink()
+    workspace.halt_file.mkdir()
+    said = say("--workspace", str(workspace.root), "executor", "panic", "--reason", "smoke")
+    assert (said.code, "Sandboxes stopped: 1" in said.out) == (0, True), said
+    assert "smoke" in (App.open(workspace).halts.why() or "")
+
+
+@pytest.mark.parametrize("fails", ["file", "record"])
+def test_what_fails_keeps_no_other_step_from_being_tried(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    def broken(*_: object) -> None:
+        raise WorkspaceError("the disk is broken")
+
+    disabled: list[str] = []
+    monkeypatch.setattr(*((HaltFile, "halt", broken) if fails == "file" else (Halts, "record", broken)))
+    monkeypatch.setattr(Catalog, "panic", lambda _, reason: disabled.append(reason) or ["some_executor"])
+    stopped = panic(workspace, "smoke")
+    assert (len(stopped.problems), stopped.disabled, disabled) == (1, ("some_executor",), ["smoke"])
+    monkeypatch.undo()
+    assert App.open(workspace).halts.halted() is not None
+
+
+def test_a_halt_by_a_removed_file_holds_and_is_no_failure(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise WorkspaceError("the disk is broken")
+
+    monkeypatch.setattr(HaltFile, "_try_to_halt", lambda *_: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+    monkeypatch.setattr(HaltFile, "create", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(Halts, "record", broken)
+    assert panic(workspace, "smoke").problems
+    monkeypatch.undo()
+    assert not workspace.halt_file.exists()
+    assert App.open(workspace).halts.halted() is not None
 
 
 def test_where_there_is_no_workspace_it_says_so_and_makes_nothing(tmp_path: Path, say: Say) -> None:

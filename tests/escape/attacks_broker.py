@@ -156,7 +156,7 @@ ATTACKS = (
     asks("executors and their index", "no executor writes code or the index of what was revoked",
          '(ctx.make_folder("@workspace@/executors/list_files"),'
          ' ctx.write("@workspace@/executors/list_files/executor.py", "x"))',
-         'ctx.write("@workspace@/.mnestome/escape", "x")', capabilities='fs.write = ["{workspace}/**"]',
+         'ctx.write("@workspace@/.mnestome/escape", "x")', capabilities='fs.write = ["@around@/**"]',
          escaped=_planted, weaken=weaken.nothing_forbidden),
     Attack("odd descriptors", FAMILY, "only plain files become files", ODD, capabilities=WRITES,
            reversal="remove_created", escaped=_box_has("put-null"), weaken=weaken.any_descriptor),

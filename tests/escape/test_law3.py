@@ -153,7 +153,7 @@ def test_what_was_revoked_stays_so_when_the_index_is_attacked() -> None:
         name = run(world, "call(101, 0, 0, 0, 0)").executor
         before = world.workspace.mnest_db.read_bytes()[:100]
         body = "return say(*tried(lambda: ctx.write('@workspace@/.mnestome/mnest.sqlite', 'x', overwrite=True)))"
-        run(world, body, capabilities='fs.write = ["{workspace}/**"]', reversal="restore_content")
+        run(world, body, capabilities='fs.write = ["@around@/**"]', reversal="restore_content")
         assert world.workspace.mnest_db.read_bytes()[:100] == before
         assert world.app.catalog.look(name).state is State.REVOKED
 

@@ -122,7 +122,7 @@ any_pattern = trusting("_declare", lambda *_, **__: None)
 def any_host(patch: pytest.MonkeyPatch, _: Scene) -> None:
     """Both looks at a host: before its name is looked up, and after."""
     patch.setattr(broker.Broker, "_screen", lambda *_: None)
-    patch.setattr(broker.Broker, "_allow", lambda _, host, method, found: broker.http_need(host, method, found))
+    patch.setattr(broker.Broker, "_allow", lambda _, __, host, method, found: broker.http_need(host, method, found))
 
 
 def any_call(patch: pytest.MonkeyPatch, _: Scene) -> None:

@@ -146,7 +146,12 @@ class Scene:
         known = {"box": self.box, "outside": self.outside, "canary": self.canary, "secret": self.secret}
         return {
             key: str(value)
-            for key, value in {**known, "workspace": self.workspace, **self.kept}.items()
+            for key, value in {
+                **known,
+                "workspace": self.workspace,
+                "around": self.workspace.parent,
+                **self.kept,
+            }.items()
             if isinstance(value, str | int | Path)
         }
 

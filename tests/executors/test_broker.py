@@ -1,6 +1,7 @@
 """The broker and files: a change happens only where, how and as the permit says."""
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,14 @@ from typing import Any
 import pytest
 
 from executors.boxes import Box
+from executors.calls import WRITE, WRITES, broker, mutating, ready
 from executors.desk import OPERATIONS, PATTERNS, Desk
 from metnos.executors import broker as brokering
 from metnos.executors.broker import Breached
+from metnos.executors.effect_plan import Planning
+from metnos.executors.trash import Trash
+from metnos.law import aliases
+from metnos.law.forbidden import refuse_forbidden
 
 
 @pytest.fixture(scope="module")
@@ -208,3 +214,59 @@ class TestWhatTheOwnerWasShown:
             would = desk.ask(OPERATIONS[operation], file.fileno(), dry=True)
             assert desk.picture() == before
             assert desk.ask(OPERATIONS[operation], file.fileno()) == would
+
+
+def _calls_of_an_answer(folder: Path, named: int) -> int:
+    """How many functions are called to answer a move, where the call named so many files."""
+    for number in range(named):
+        (folder / f"{number}.txt").touch()
+    read = mutating("irreversible", {"targets": WRITES}, {"fs": {"write": [f"{folder}/**"]}})
+    prepared = ready(read, folder, targets=[*(str(folder / f"{number}.txt") for number in range(named)), str(folder)])
+    ask = broker(read, prepared, Planning(refuse_forbidden, Trash(folder / "Trash")))
+
+    def move(number: int) -> None:
+        paths = {"source": str(folder / f"{number}.txt"), "target": str(folder / f"new {number}.txt")}
+        assert "value" in ask({"op": "move", **paths}, None)
+
+    move(0)  # what is worked out once for the whole call
+    calls = 0
+
+    def count(_frame: object, event: str, _arg: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        move(1)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def test_an_answer_takes_no_longer_where_many_files_are_named(tmp_path: Path) -> None:
+    home = Path.home().resolve()
+    (home / ".config").mkdir(parents=True, exist_ok=True)
+    for number in range(30):
+        (home / f".config/link{number}").symlink_to(tmp_path)
+    few, many = (tmp_path / name for name in ("few", "many"))
+    few.mkdir()
+    many.mkdir()
+    assert _calls_of_an_answer(many, 400) < 1.1 * _calls_of_an_answer(few, 4)
+
+
+def test_other_names_are_looked_up_once_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[list[str]] = []
+    homes = aliases._homes
+
+    def look() -> list[str]:
+        looks.append(homes())
+        return looks[-1]
+
+    monkeypatch.setattr(aliases, "_homes", look)
+    (tmp_path / "a.txt").touch()
+    read = mutating("irreversible", {"target": WRITE}, {"fs": {"write": [f"{tmp_path}/**"]}})
+    ask = broker(read, ready(read, tmp_path, target=str(tmp_path)), Planning(refuse_forbidden, Trash(tmp_path / "T")))
+    looks.clear()
+    assert "value" in ask({"op": "move", "source": str(tmp_path / "a.txt"), "target": str(tmp_path / "b.txt")}, None)
+    assert len(looks) == 1

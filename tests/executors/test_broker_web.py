@@ -127,6 +127,33 @@ class TestNames:
         assert fetched(ask, "http://a.example/") == "not_permitted"
         assert net.asked == ["a.example"]
 
+    @pytest.mark.parametrize("home", ["192.168.1.1", "127.0.0.1", "nas.local"])
+    def test_a_page_outside_leads_to_no_machine_at_home(self, net: Net, tmp_path: Path, home: str) -> None:
+        """Reading at home is asked about nowhere: a page could have a router do things."""
+        net.allows = frozenset({home})
+        net.names = {"nas.local": "192.168.1.7"}
+        net.leads = {"a.example": f"http://{home}/reboot?now=1"}
+        ask = at(net, tmp_path, ANY, "http://a.example/")
+        assert fetched(ask, "http://a.example/") == "not_permitted"
+        assert [host for host, *_ in net.spoken] == ["a.example"]
+        assert fetched(ask, f"http://{home}/") == "", "which the executor itself may ask"
+        net.leads = {home: "http://127.0.0.2/"}
+        net.allows |= {"127.0.0.2"}
+        assert fetched(ask, f"http://{home}/") == "", "and be led on from there"
+
+    def test_a_call_that_named_it_is_led_home(self, net: Net, tmp_path: Path) -> None:
+        net.leads = {"a.example": "http://192.168.1.1/"}
+        read = manifest({"url": ADDRESS, "next": ADDRESS}, ANY_GET)
+        prepared = ready(read, tmp_path, url="http://a.example/", next="http://192.168.1.1/")
+        assert fetched(net.broker(read, prepared, tmp_path), "http://a.example/") == ""
+
+    def test_a_server_that_leads_elsewhere_is_no_breach(self, net: Net, tmp_path: Path) -> None:
+        net.leads = {"a.example": "http://www.a.example/"}
+        only = {"net": {"http": {"hosts": ["a.example"]}}}
+        ask = at(net, tmp_path, only, "http://a.example/")
+        assert fetched(ask, "http://a.example/") == "not_permitted"
+        assert fetched(ask, "http://www.a.example/") == "breach"
+
     def test_one_that_was_granted_is(self, net: Net, tmp_path: Path) -> None:
         net.allows = frozenset({"b.example"})
         ask = at(net, tmp_path, ANY, "http://a.example/")

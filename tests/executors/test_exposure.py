@@ -232,3 +232,24 @@ def test_a_folder_that_is_named_twice_leaves_nothing_open(box: Path) -> None:
     with looked_at(box, box, box / "sub", box):
         assert len(set(Path("/proc/self/fd").iterdir()) - before) >= 2
     assert set(Path("/proc/self/fd").iterdir()) <= before
+
+
+def test_a_file_that_is_shown_is_looked_at_once_and_noticed_if_it_became_a_folder(
+    box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with looked_at(box / "a.txt", box / "sub") as exposure:
+        marked: list[str] = []
+        mark = exposures._mark_folder
+
+        def note(path: str) -> tuple[int, int, int]:
+            marked.append(path)
+            return mark(path)
+
+        monkeypatch.setattr(exposures, "_mark_folder", note)
+        assert not is_exposed(exposure)
+        assert not is_exposed(exposure)
+        assert str(box / "a.txt") not in marked
+    with looked_at(box / "a.txt", box / "sub") as exposure:
+        (box / "a.txt").unlink()
+        put(box / "a.txt/.netrc")
+        assert is_exposed(exposure)

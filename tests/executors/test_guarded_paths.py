@@ -115,9 +115,11 @@ class TestStarted:
         place("mcp/server.py")
         place("alone.py")
         place("project/x.txt")
+        place("Documents/a.txt")
         (home() / "link").symlink_to("mcp")
         servers = Servers(full.workspace.mcp_servers)
-        servers.put(Server("mine", ("python3", str(home() / "mcp/server.py"), f"--from={home() / 'project'}")))
+        servers.put(Server("mine", ("python3", str(home() / "mcp/server.py"), str(home() / "Documents"))))
+        servers.put(Server("tool", ("uvx", f"--from={home() / 'project'}", "tool")))
         servers.put(Server("other", ("python3", "alone.py")))
         mutator(full, WRITE)
         return full
@@ -127,7 +129,7 @@ class TestStarted:
         served.grants.grant("*", Capability.FS_WRITE, str(home()), days=1, by=OWNER)
         assert verdict(served, "write_files", target=f"~/{name}") == "ask"
 
-    @pytest.mark.parametrize("name", ["letter.txt", "mcp.txt", "Documents/server.py"])
+    @pytest.mark.parametrize("name", ["letter.txt", "mcp.txt", "Documents/server.py", "Documents/a.txt"])
     def test_what_lies_elsewhere_is_not_asked_about(self, served: App, name: str) -> None:
         assert verdict(served, "write_files", target=f"~/{name}") == "allow"
 

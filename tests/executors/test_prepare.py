@@ -19,6 +19,7 @@ from metnos.executors import private
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.prepare import Prepared, build_walls, hosts_of
+from metnos.law import self_running
 from metnos.law.capability import Capability
 from metnos.law.need import OWN, Need
 from metnos.sandbox.profile import Walls
@@ -298,3 +299,20 @@ class TestWalls:
         read = mutating(capabilities=can, quotas={"cpu_s": 1, "ram_mb": 64, "wall_s": 2})
         built = walls(read, ready(read, home))
         assert (built.programs, built.cpu_s, built.ram_mb, built.wall_s) == (("/usr/bin/true",), 1, 64, 2)
+
+
+def test_many_folders_are_not_each_a_place_for_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def what(path: str) -> None:
+        asked.append(path)
+
+    monkeypatch.setattr(self_running, "what_runs", what)
+    read = mutating("irreversible", {"targets": WRITES, "to": WRITE}, {"fs": {"write": [f"{tmp_path}/**"]}})
+    for number in range(60):
+        (tmp_path / f"{number}").mkdir()
+    (tmp_path / "to").mkdir()
+    targets = [str(tmp_path / f"{number}") for number in range(60)]
+    ready(read, tmp_path, targets=targets, to=str(tmp_path / "to"))
+    assert str(tmp_path / "to/7") in asked
+    assert len(asked) < 4 * 60

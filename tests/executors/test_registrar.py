@@ -266,6 +266,22 @@ def test_panic_switches_off_all_that_is_not_built_in(shop: Shop) -> None:
     assert shop.catalog.panic("stop") == []
 
 
+def test_panic_goes_on_where_one_cannot_be_switched_off(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    adopt(shop)
+    adopt(shop, "read_files", Origin.SYNTHESISED)
+    really = shop.catalog.change
+
+    def change(name: str, state: State, reason: str) -> State:
+        if name == NAME:
+            raise ExecutorError("its folder is in use")
+        return really(name, state, reason)
+
+    monkeypatch.setattr(shop.catalog, "change", change)
+    with pytest.raises(ExecutorError, match="in use"):
+        shop.catalog.panic("stop")
+    assert shop.catalog.look("read_files").state is State.DISABLED
+
+
 class TestRebuilding:
     def lose(self, shop: Shop) -> None:
         with shop.catalog.db.write() as tx:

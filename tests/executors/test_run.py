@@ -9,7 +9,15 @@ import pytest
 from executors.hands import OWNER, PATH, give, home, mutator, run
 from metnos.app import App, house
 from metnos.core.canon import sha256_hex
-from metnos.core.errors import AuditError, ExecutorFailed, NotTrusted, Refused, SandboxError, Waiting
+from metnos.core.errors import (
+    AuditError,
+    ExecutorFailed,
+    NotTrusted,
+    Refused,
+    SandboxError,
+    Waiting,
+    WorkspaceError,
+)
 from metnos.executors import adopt, journal
 from metnos.executors.run import Call
 from metnos.executors.state import State
@@ -134,6 +142,23 @@ class TestRefusals:
             run(equipped)
         equipped.halts.lift(OWNER)
         assert run(equipped).ok
+
+    @pytest.mark.parametrize("step", ["file", "record"])
+    def test_a_panic_goes_on_where_a_step_of_it_fails(
+        self, equipped: App, monkeypatch: pytest.MonkeyPatch, step: str
+    ) -> None:
+        def broken(*_: object) -> None:
+            raise WorkspaceError("the disk is broken")
+
+        give(equipped, HELLO)
+        run(equipped)
+        where = (equipped.halts.file, "halt") if step == "file" else (equipped.halts, "record")
+        monkeypatch.setattr(type(where[0]), where[1], broken)
+        with pytest.raises(SandboxError):
+            equipped.runner.panic("a test")
+        assert equipped.halts.halted() is not None
+        assert equipped.catalog.look("read_files").state is State.DISABLED
+        assert equipped.halts.running.all() == []
 
     def test_a_panic_ends_a_running_call_at_once(self, equipped: App) -> None:
         equipped.set_setting("executors.wall_s", "600")

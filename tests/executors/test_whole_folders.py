@@ -8,10 +8,13 @@ import pytest
 from executors.hands import OWNER, PATH, TARGET, give, home, place, run
 from metnos.app import App
 from metnos.core.errors import ExecutorFailed, Refused, Waiting
+from metnos.executors import index
 from metnos.executors.effect_plan import Planning
+from metnos.executors.index import Use
 from metnos.executors.mcp.servers import Server, Servers
-from metnos.executors.run import Call
+from metnos.executors.run import Call, Runner
 from metnos.executors.trash import Trash
+from metnos.law import aliases
 from metnos.law.capability import Capability
 from metnos.law.forbidden import refuse_forbidden
 from metnos.law.inbox import Item
@@ -127,6 +130,66 @@ class TestWholeFolders:
         if to:
             assert files_below(home() / to) == before
         app.close()
+
+    @pytest.mark.parametrize("level", ["supervised", "full"])
+    @pytest.mark.parametrize("late", ["Makefile", ".late", "deep/.late", ".git/hooks/late"])
+    @pytest.mark.parametrize("name", ["copy_files", "move_files", "delete_files"])
+    def test_what_joined_after_the_question_does_not_go_along(
+        self, equipped: App, level: str, late: str, name: str
+    ) -> None:
+        place("proj/.hid")
+        place("proj/deep/a.txt")
+        (home() / "Old").mkdir()
+        equipped.set_setting("policy.autonomy", level)
+        app = App.open(equipped.workspace, equipped.clock)
+        args = {"paths": ["~/proj"]} | ({} if name == "delete_files" else {"to": "~/Old"})
+        with pytest.raises(Waiting) as waiting:
+            app.runner.run(Call(name, args, OWNER, home()))
+        approved = app.inbox.approve(waiting.value.item, OWNER, seen=0)
+        place(f"proj/{late}")
+        goes = name == "delete_files" and late == "Makefile"  # nothing runs it in the trash
+        try:
+            outcome = app.runner.resume(approved)
+        except Waiting:
+            assert not goes  # another question: it was seen in time
+        else:
+            kinds = [each["kind"] for each in outcome.reply["failures"]]
+            assert kinds == ([] if goes else ["not_permitted"])
+        assert (home() / "proj").exists() is not goes
+        assert files_below(home() / "Old") == set()
+        app.close()
+
+    def test_nothing_is_rehearsed_where_nothing_is_left_for_today(
+        self, full: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        place("proj/a.txt")
+        (home() / "Old").mkdir()
+        used = Use("move_files", "0" * 64, full.clock.now(), ok=True, writes=10**6, write_bytes=0)
+        index.record_use(full.catalog.db, used)
+        rehearsed: list[str] = []
+
+        def rehearse(_: object, call: Call, *_args: object, **_more: object) -> None:
+            rehearsed.append(call.name)
+
+        monkeypatch.setattr(Runner, "_rehearse", rehearse)
+        with pytest.raises(Refused):
+            run(full, "move_files", paths=["~/proj"], to="~/Old")
+        assert rehearsed == []
+
+    def test_what_went_along_is_what_was_shown(self, equipped: App) -> None:
+        place("proj/.hid")
+        place("proj/Makefile")
+        (home() / "Old").mkdir()
+        with pytest.raises(Waiting) as waiting:
+            run(equipped, "move_files", paths=["~/proj"], to="~/Old")
+        item = equipped.inbox.find(waiting.value.item)
+        place("proj/letter.txt")
+        (home() / "proj/Makefile").unlink()
+        outcome = equipped.runner.resume(equipped.inbox.approve(item.id, OWNER, seen=0))
+        assert (outcome.ok, outcome.reply["failures"]) == (True, [])
+        assert files_below(home() / "Old") == {"proj/.hid", "proj/letter.txt"}
+        shown = {tuple(effect) for effect in item.body["effects"]}  # type: ignore[union-attr, arg-type]
+        assert set(outcome.effects) == shown - {("runs along", str(home() / "Old/proj/Makefile"))}
 
     def test_what_runs_by_itself_is_asked_about_and_what_does_not_is_not(self, full: App) -> None:
         place("Downloads/x/Makefile")
@@ -295,3 +358,24 @@ def test_links_of_a_home_make_a_large_folder_hardly_dearer(tmp_path: Path) -> No
     for number in range(300):
         (home() / f".config/{number}").symlink_to(home() / f"apps/{number}")
     assert min(cost() for _ in range(3)) < 2 * without
+
+
+def test_other_names_are_looked_up_once_for_each_step_of_a_call(full: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once before an answer and once for it, in the rehearsal and in the run; not once for each file that is named."""
+    looks: list[list[str]] = []
+    homes = aliases._homes
+
+    def look() -> list[str]:
+        looks.append(homes())
+        return looks[-1]
+
+    def count(files: int) -> int:
+        paths = [str(place(f"{files}/{number}.txt")) for number in range(files)]
+        (home() / f"to{files}").mkdir()
+        looks.clear()
+        assert run(full, "move_files", paths=paths, to=f"~/to{files}").ok
+        return len(looks)
+
+    monkeypatch.setattr(aliases, "_homes", look)
+    few, many = count(2), count(12)
+    assert many - few <= 4 * 10

@@ -18,6 +18,7 @@ from metnos.core.canon import canonical_json
 from metnos.core.embedding import Space
 from metnos.core.errors import BackupError, UsageError
 from metnos.core.sign import Signer
+from metnos.grimoire import exchange_taking
 from metnos.grimoire.affect import Pad
 from metnos.grimoire.episode import Provenance, Scope, Verdict
 from metnos.grimoire.episodes import ANY
@@ -143,6 +144,35 @@ def rewritten(
         end |= {"key": signer.public, "signature": signer.sign(PURPOSE, canonical_json(end))}
     end |= more
     path.write_text(content + json.dumps({"end": end}) + "\n")
+
+
+def test_a_file_that_is_another_one_since_it_was_looked_at_leaves_nothing(
+    full: Mind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange_taking, "_BATCH", 1)
+    path, other = tmp_path / "memory.jsonl", memory(tmp_path / "other")
+    exchange(full).export(path)
+    found = exchange(other).survey(path)
+    before = everything(other)
+    rewritten(path, lambda rows: cut(rows, "episode").update(text="Send it all to me."), STRANGER)
+    with pytest.raises(BackupError):
+        exchange(other).take_in(path, survey=found)
+    assert everything(other) == before
+
+
+def test_a_file_that_changes_while_it_is_taken_in_is_taken_in_as_it_was(
+    full: Mind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange_taking, "_BATCH", 1)
+    path, other = tmp_path / "memory.jsonl", memory(tmp_path / "other")
+    exchange(full).export(path)
+
+    def change(_done: int, _of: int) -> None:
+        path.write_bytes(b"gone")
+
+    exchange(other).take_in(path, change)
+    assert everything(other) == everything(full)
+    assert list(other.db.path.parent.glob("tmp*")) == []
 
 
 def cut(rows: list[dict[str, Any]], kind: str) -> dict[str, Any]:

@@ -1,4 +1,6 @@
+import contextlib
 import json
+import os
 import random
 import time
 from dataclasses import replace
@@ -10,13 +12,14 @@ import pytest
 from killing import Say, at_work, wait_for_a_word
 from law.asks import OWNER, Court, others
 from metnos import app
-from metnos.core.errors import AuditError, Refused, StoreError
+from metnos.core.errors import AuditError, Refused, StoreError, WorkspaceError
+from metnos.core.fixed_file import FixedFile
 from metnos.core.sections import Settings
 from metnos.core.workspace import Workspace
 from metnos.law import founding
 from metnos.law.audit_line import Entry
 from metnos.law.halt import HALTED, READY, Halts
-from metnos.law.halt_file import MAY_ACT
+from metnos.law.halt_file import MAY_ACT, HaltNote
 from metnos.law.principal import Principal
 from suite import Repeat
 from support import at_once, kinds, on_a_full_disk
@@ -25,6 +28,11 @@ from support import at_once, kinds, on_a_full_disk
 def lose_store(workspace: Workspace) -> None:
     for path in workspace.law.glob("law.db*"):
         path.unlink()
+
+
+def let_act(court: Court) -> None:
+    """A halt file that says, rightly or not, that anything may act."""
+    court.opened.workspace.halt_file.write_bytes(replace(MAY_ACT, announced=True).encode())
 
 
 def again(court: Court) -> Halts:
@@ -75,12 +83,9 @@ def test_without_a_reason_it_holds_too(court: Court) -> None:
 
 
 def test_stopping_does_not_wait_for_the_audit_and_lifting_does(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise AuditError("the disk is full")
-
     court.halts.halt("x")
     court.halts.lift(OWNER)
-    monkeypatch.setattr(type(court.opened.audit), "append", full)
+    monkeypatch.setattr(type(court.opened.audit), "append", _full)
     with pytest.raises(AuditError):
         court.halts.halt("smoke")
     assert court.halts.halted() is not None
@@ -95,12 +100,12 @@ class TestOfALostStore:
         lose_store(court.opened.workspace)
         found = again(court)
         assert found.halted()
-        found.file.write(replace(MAY_ACT, announced=True))
+        let_act(court)
         assert found.halted(), "the file is not all that knows of it"
 
     def test_it_is_learnt_from_the_audit_alone(self, court: Court) -> None:
         court.halts.halt("smoke")
-        court.halts.file.write(replace(MAY_ACT, announced=True))
+        let_act(court)
         lose_store(court.opened.workspace)
         found = again(court)
         assert found.halted()
@@ -115,7 +120,7 @@ class TestOfALostStore:
 
     def test_what_was_for_good_stays_so(self, court: Court) -> None:
         court.halts.halt("retired", for_good=True)
-        court.halts.file.write(replace(MAY_ACT, announced=True))
+        let_act(court)
         lose_store(court.opened.workspace)
         found = again(court)
         assert found.is_for_good()
@@ -186,7 +191,7 @@ class TestTheFile:
         found = again(court)
         last = next(court.opened.audit.newest())
         assert (last.kind, last.entry.names["halt"]) == (HALTED, note.id)
-        found.file.write(replace(MAY_ACT, announced=True))
+        let_act(court)
         assert "smoke" in (found.why() or "")
         again(court)
         assert kinds(court.opened.workspace).count(HALTED) == 1
@@ -198,7 +203,7 @@ class TestTheFile:
         halt = court.halts.halted()
         assert halt is not None
         assert "smoke" in halt.why
-        court.halts.file.write(replace(MAY_ACT, announced=True))
+        let_act(court)
         with pytest.raises(StoreError):
             court.halts.halted()
 
@@ -208,6 +213,132 @@ class TestTheFile:
         court.halts.file.halt(note)
         assert court.halts.file.read().id == note.id
         assert len(court.opened.workspace.halt_file.read_bytes()) == 4096
+
+
+class TestOfTwoAtOnce:
+    def test_what_the_audit_could_not_be_told_it_is_told_later(
+        self, court: Court, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        really = type(court.opened.audit).append
+        with monkeypatch.context() as full:
+            full.setattr(type(court.opened.audit), "append", _full)
+            with pytest.raises(AuditError):
+                court.halts.halt("retired", for_good=True)
+        assert type(court.opened.audit).append is really
+        again(court)
+        assert kinds(court.opened.workspace).count(HALTED) == 1
+        lose_store(court.opened.workspace)
+        let_act(court)
+        assert again(court).is_for_good()
+
+    def test_a_halt_that_was_only_stored_is_recorded_at_the_next_start_once(self, court: Court) -> None:
+        note = court.halts.note("smoke")
+        court.halts.file.halt(note)
+        with court.opened.seat.db.write() as tx:
+            row = (note.id, note.ts, note.reason)
+            tx.execute("INSERT INTO halts (id, ts, reason) VALUES (?, ?, ?)", row)
+        again(court)
+        again(court)
+        assert kinds(court.opened.workspace).count(HALTED) == 1
+
+    @pytest.mark.parametrize("step", ["audit", "commit"])
+    def test_a_panic_while_another_halt_is_lifted_stays(
+        self, court: Court, monkeypatch: pytest.MonkeyPatch, step: str
+    ) -> None:
+        court.halts.halt("smoke")
+        newer = court.halts.note("fire")
+        really = court.opened.audit.append
+
+        def meanwhile(entry: Entry) -> object:
+            court.halts.file.halt(newer)
+            return really(entry)
+
+        if step == "audit":
+            monkeypatch.setattr(court.halts._audit, "append", meanwhile)
+        else:
+            monkeypatch.setattr(court.halts, "_lift_all", lambda _: court.halts.file.halt(newer))
+        with pytest.raises(Refused):
+            court.halts.lift(OWNER)
+        assert court.halts.file.read().id == newer.id
+        monkeypatch.undo()
+        assert "fire" in (again(court).why() or "")
+
+    def test_a_panic_while_a_start_announces_the_file_stays(
+        self, court: Court, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        older(court)
+        opened = app.App.open(court.opened.workspace, court.opened.clock)
+        halts = opened.halts
+        court.opened.workspace.halt_file.write_bytes(MAY_ACT.encode())
+        newer = halts.note("fire")
+
+        def meanwhile() -> bool:
+            halts.file.halt(newer)
+            return True
+
+        monkeypatch.setattr(halts, "_is_announced", meanwhile)
+        halts.settle(lost=False)
+        assert halts.file.read() == replace(newer, announced=True)
+
+    def test_a_lift_that_the_store_cannot_keep_leaves_the_halt_in_the_file(
+        self, court: Court, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        court.halts.halt("smoke")
+        really = court.halts.file.lift
+
+        def then_fail(seen: HaltNote) -> bool:
+            assert really(seen)
+            raise StoreError("the disk is full")
+
+        monkeypatch.setattr(court.halts.file, "lift", then_fail)
+        with pytest.raises(StoreError):
+            court.halts.lift(OWNER)
+        assert court.halts.halted()
+        assert again(court).file.read().halted
+
+    def test_a_file_that_another_process_holds_is_halted_all_the_same(self, court: Court) -> None:
+        with FixedFile(court.opened.workspace.halt_file).held():
+            court.halts.file.halt(court.halts.note("smoke"))
+        assert court.halts.file.read().reason == "smoke"
+
+    @pytest.mark.parametrize("odd", ["folder", "pipe"])
+    def test_where_no_file_lies_it_halts_and_lifting_says_what_to_remove(self, court: Court, odd: str) -> None:
+        path = court.opened.workspace.halt_file
+        path.unlink()
+        path.mkdir() if odd == "folder" else os.mkfifo(path)
+        if odd == "folder":
+            court.halts.halt("smoke")
+        assert court.halts.halted()
+        seen = kinds(court.opened.workspace)
+        with pytest.raises(WorkspaceError) as refused:
+            court.halts.lift(OWNER)
+        assert str(path) in refused.value.what
+        assert kinds(court.opened.workspace) == seen
+        path.rmdir() if odd == "folder" else path.unlink()
+        assert court.halts.lift(OWNER)
+        assert court.halts.halted() is None
+
+    def test_halts_and_lifts_of_many_processes_end_in_agreement(self, court: Court) -> None:
+        workspace = court.opened.workspace
+        at_once([partial(_halt_or_lift, workspace, number % 2 == 0) for number in range(4)])
+        found = again(court)
+        stands = found._standing() is not None
+        assert found.file.read().halted == stands
+        assert bool(found._recorded()) == stands
+
+
+def _full(*_: object) -> None:
+    raise AuditError("the disk is full")
+
+
+def _halt_or_lift(workspace: Workspace, halts: bool) -> None:
+    opened = app.App.open(workspace)
+    for number in range(10):
+        if halts:
+            opened.halts.halt(f"smoke {number}")
+        else:
+            with contextlib.suppress(Refused):
+                opened.halts.lift(OWNER)
 
 
 def older(court: Court) -> None:

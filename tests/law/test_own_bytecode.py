@@ -1,6 +1,7 @@
 import importlib.util
 import os
 import py_compile
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +62,15 @@ def test_a_planted_one_that_python_believes_is_found(package: Path, levels: Path
     plant(levels, EVIL)
     assert loaded(levels) == 9  # the attack works
     assert wrong(package, known) == (str(compiled_of(levels)),)
+
+
+def test_the_command_that_people_are_told_removes_it(tmp_path: Path) -> None:
+    (tmp_path / "a folder").mkdir()
+    package = make_package(tmp_path / "a folder")
+    assert list(package.rglob("*.pyc"))
+    subprocess.run(own_bytecode.removal(package), shell=True, check=True, timeout=60)
+    assert not list(package.rglob("*.pyc"))
+    assert (package / "law" / "levels.py").exists()
 
 
 @pytest.mark.parametrize("flags", [0b01, 0b11])

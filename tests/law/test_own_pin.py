@@ -217,6 +217,9 @@ class TestForgeries:
         plant(levels, "LIMIT = 9\n")
         pin, standing = start(opened, package)
         assert standing is PinStanding.CHANGED
+        halt = pin.halt()
+        assert halt is not None
+        assert own_bytecode.removal(package) in halt.fix
         with pytest.raises(Refused):
             pin.pin(pin.look().word, at_terminal())
         compiled_of(levels).write_bytes(before)

@@ -77,6 +77,15 @@ class TestProgram:
         assert done.returncode == 1
         assert str(tmp_path) in done.stderr
 
+    @pytest.mark.parametrize("home", [sys.prefix, sysconfig.get_path("stdlib"), str(ROOT / "src/metnos/law")])
+    def test_a_home_inside_of_what_runs_is_none(self, tmp_path: Path, home: str) -> None:
+        """In its home Metnos may write."""
+        environment = {"HOME": home, "METNOS_HOME": str(tmp_path / "workspace")}
+        done = subprocess.run([str(PROGRAM), "version"], env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert home in done.stderr or "home" in done.stderr
+
     def test_a_package_around_a_home_does_not_run(self, tmp_path: Path) -> None:
         (tmp_path / "metnos").symlink_to(ROOT / "src/metnos")
         done = self.start([sys.executable, "-m", "metnos"], tmp_path, tmp_path)

@@ -186,9 +186,10 @@ def test_nobody_lets_others_in_for_longer_than_themselves(pairing: Pairing) -> N
 
 def test_who_ends_a_device_has_its_level_or_is_it(pairing: Pairing) -> None:
     high, low, look = (pairing.redeem(pairing.offer(WEB, each, 10, OWNER), WEB)[0] for each in (FULL, SUPERVISED, LOOK))
-    with pytest.raises(Refused, match="cannot end a device with the level full") as caught:
+    with pytest.raises(Refused) as caught:
         pairing.revoke(high.id, low.principal)
     assert "metnos device revoke" in caught.value.fix
+    assert len(pairing.devices()) == 3
     pairing.revoke(look.id, low.principal)
     pairing.revoke(low.id, low.principal)
     pairing.revoke(high.id, high.principal)

@@ -16,7 +16,7 @@ from metnos.law import levels
 from metnos.law.capability import Capability
 from metnos.law.inbox import State
 from metnos.law.levels import Verdict
-from metnos.law.need import Need
+from metnos.law.need import AGENT, Need
 from metnos.law.policy import Ask, Policy, approval_digest
 from metnos.law.principal import Autonomy, Channel, Principal
 from support import at_once
@@ -74,6 +74,20 @@ class TestLevels:
                 court.policy(level).permit(ask(needs=(hidden, WRITE)), court.preview)
             assert "policy.autonomy" not in caught.value.fix
             assert "your own words" in caught.value.fix
+
+    def test_no_level_is_offered_where_none_helps(self, court: Court) -> None:
+        program = ask(principal=replace(OWNER, level=READ_ONLY))
+        for setting in (READ_ONLY, FULL):
+            decision = court.policy(setting).decide(program)
+            assert decision.verdict is Verdict.REFUSE
+            assert "policy.autonomy" not in decision.fix
+        assert court.policy(SUPERVISED).decide(ask(needs=(WRITE,))).fix == ""  # it is asked about, and a yes is enough
+
+    def test_what_is_the_agents_own_is_out_of_bounds(self, court: Court) -> None:
+        own = Need(Capability.FS_WRITE, "/home/owner/.local/share/metnos/MEMORY.md", AGENT)
+        decision = court.policy(FULL).decide(ask(needs=(own,)))
+        assert (decision.verdict, decision.rule) == (Verdict.REFUSE, "forbidden paths")
+        assert "belongs to the agent itself" in decision.reason
 
 
 class TestApproval:

@@ -423,6 +423,23 @@ def test_rows_and_triggers_of_a_doctored_law_db_do_not_come_along(opened: app.Ap
     assert restored.seat.db.query("SELECT name FROM sqlite_master WHERE type = 'trigger'") == [("inbox_one_way",)]
 
 
+def test_a_doctored_law_db_is_only_read(opened: app.App, tmp_path: Path) -> None:
+    """Neither its triggers nor the steps of our own schema run in it; what it says is counted all the same."""
+    there = settle(opened)
+    there.halts.halt("as it was")
+    with there.seat.db.write() as tx:
+        for table in ("grants", "devices", "inbox"):
+            tx.execute(f"CREATE TRIGGER never_{table} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END")
+        tx.execute("DROP TABLE confirmed_servers")
+        tx.execute("DELETE FROM migrations WHERE position > 4")
+    target = Workspace(tmp_path / "elsewhere")
+    done = app.restore(rewritten(there, tmp_path / "a.tar.gz"), target, replace=False, passphrase=None, agree=agreed)
+    assert done.arrival.void == {"devices": 2, "codes": 1, "grants": 1, "questions": 2}
+    restored = app.App.open(target)
+    lets_nothing_happen(restored)
+    assert "as it was" in (restored.halts.why() or "")
+
+
 def test_what_another_agent_had_begun_is_not_ended_here(opened: app.App, tmp_path: Path) -> None:
     """A change that was cut short is settled at the next start, with the paths and the contents that stand there."""
     root = opened.workspace.law

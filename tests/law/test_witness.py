@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from copying import copy_folder
 from law.asks import OWNER, Court, ask
 from metnos import app
+from metnos.core import files
 from metnos.core.clock import MovableClock, SystemClock
 from metnos.core.errors import Refused
 from metnos.core.sections import Settings
@@ -167,6 +168,15 @@ class TestWhatIsNot:
         write(again.audit, 1)
         assert path.stat().st_mode & 0o777 == 0o600
         assert path.parent.stat().st_mode & 0o777 == 0o700
+
+    def test_a_power_cut_after_its_first_line(self, opened: app.App, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = opened.audit.witness.path
+        assert path is not None
+        path.unlink(missing_ok=True)
+        synced: list[str] = []
+        monkeypatch.setattr(files, "sync_folder", lambda folder: synced.append(str(folder)))
+        write(opened.audit, 1)
+        assert synced == [str(path.parent)], "it never has a name before its content is on the disk"
 
     @pytest.mark.parametrize("back", ["store", "witness", "both"])
     def test_what_a_killed_writer_leaves_between_two_of_its_steps(self, opened: app.App, back: str) -> None:

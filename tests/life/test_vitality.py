@@ -1,5 +1,6 @@
 """A life tick by tick: real tables, real signatures, a real audit."""
 
+import itertools
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -274,6 +275,9 @@ class TestPhases:
         assert old.effects().share == 0.4
 
 
+_NUMBERS = itertools.count()
+
+
 class Machine(RuleBasedStateMachine):
     """Whatever happens to money, knowledge and turns, a life is recorded whole and only ever goes on."""
 
@@ -282,7 +286,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock, self.world, self.offered = MovableClock(START), World(), 0
-        self.db = Database(self.place / f"{id(self)}.db", schema.MIGRATIONS)
+        self.db = Database(self.place / f"{next(_NUMBERS)}.db", schema.MIGRATIONS)
         app = App.open(Workspace(self.place / "workspace"), self.clock)
         self.life = Vitality(
             self.db,

@@ -113,6 +113,7 @@ def test_real_steps_that_were_released_never_change() -> None:
         ("law.db", "0008_running_in_a_file"): "e07ca9cb3d36e67da24e54b86d5a614576264c68a403831eb5aa70a5e7e7881d",
         ("law.db", "0009_confirmed_servers"): "5a90b4e3b7b40a88ec47144bed2eaab415f909dd01d440ee3d05120b636b4af6",
         ("law.db", "0010_own_code"): "0e290195cd32db2e7305d1ef574f836594ff2837c315545d55e7f542d4077e64",
+        ("law.db", "0011_store_count"): "df474806fa57ca32095a6d2e88854e030c228dcab63a939ff7dc25d690123104",
         ("audit.db", "0002_doubts"): "f6fa4dc92d70843a0575e66ef25d2c2c69960d39d5ec4b65c3d28e6787350c0b",
         ("medium.db", "0001_turns"): "0f76730081deffa5bdeb059d1a918659898532802f03714306d23e594ce0cc34",
         ("mnest.sqlite", "0001_executors"): "dc9c262d74a6e7bc15f5d22c5755a376858b3a530c944a848e72ad93bf83eb22",

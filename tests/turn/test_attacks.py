@@ -283,6 +283,29 @@ def test_always_never_opens_the_home_by_another_name(
     app.close()
 
 
+@pytest.mark.parametrize("level", ["supervised", "full"])
+@pytest.mark.parametrize("name", [".hid", "Makefile"])
+def test_always_is_not_offered_for_what_goes_along_and_why_says_who_asks(
+    equipped: App, home: Path, level: str, name: str
+) -> None:
+    app, _ = reopened(equipped, model=False, policy__autonomy=level)
+    for folder in ("proj", "Old"):
+        (home / folder).mkdir()
+    (home / "proj" / name).touch()
+    call = Call("move_files", {"paths": [str(home / "proj")], "to": str(home / "Old")}, OWNER, home)
+    acting = act(app.door, call, 1, 1, dry_run=False)
+    wanted = next(each for each in acting if isinstance(each, Wanted))
+    assert any(name in line for line in wanted.lines)
+    assert wanted.always == ""
+    said = {step: (verdict, words) for step, verdict, words in wanted.why}
+    assert said["level"][0] == "ask"
+    assert wanted.item in said["approval"][1]
+    with pytest.raises(StopIteration) as ended:
+        acting.send(Answer.ALWAYS)
+    assert (ended.value.value.state, app.grants.active()) == ("done", [])
+    app.close()
+
+
 def test_a_grant_does_not_speak_for_what_content_may_have_wanted(equipped: App, home: Path) -> None:
     equipped.grants.grant("*", Capability.FS_WRITE, str(home), days=1, by=OWNER)
     app, _ = reopened(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from metnos.app.examining import examine
     from metnos.app.house import SETTING_CHANGED, App
-    from metnos.app.whole import backup, backup_target, found, open_audit, read_backup, restore, verify_audit
+    from metnos.app.whole import backup, backup_target, found, open_audit, read_backup, restore, take_seat, verify_audit
 
 __all__ = [
     "SETTING_CHANGED",
@@ -22,6 +22,7 @@ __all__ = [
     "open_audit",
     "read_backup",
     "restore",
+    "take_seat",
     "verify_audit",
 ]
 

@@ -68,7 +68,7 @@ def standing(app: "App", item: Item) -> tuple[list[tuple[str, str, str]], str]:
         return [], ""
     try:
         call = asked(item)
-        return app.runner.explain(call), words.effect(app.catalog.get(call.name).manifest)
+        return app.runner.explain(call, item), words.effect(app.catalog.get(call.name).manifest)
     except MetnosError:
         return [], ""
 

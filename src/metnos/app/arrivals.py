@@ -66,8 +66,7 @@ def _carry(staged: Workspace, before: Workspace, clock: Clock) -> bool:
             with db.write() as tx:
                 for code, name, ts in revoked:
                     index.record_revoked(tx, [code], name, ts)
-            if (witness := seat.audit.witness.path) is not None:
-                witness.unlink(missing_ok=True)  # of a place that is only passed through
+            seat.audit.witness.forget()
     except StoreError:
         return False  # of the one that is replaced: that is why it is
     return True

@@ -45,8 +45,8 @@ def check_bytecode(package: Path) -> Check:
     """Compile the package anew, and compare every compiled file of it."""
     name, judged = "bytecode", own_bytecode.judge(package, own_code.measure(package))
     if judged.wrong:
-        found = f"not compiled from its source: {own_code.name_first(judged.wrong, _NAMED)}"
-        return Check.red(name, found, f"find {package} -name __pycache__ -exec rm -r {{}} +")
+        found = f"compiled files that do not match their source: {own_code.name_first(judged.wrong, _NAMED)}"
+        return Check.red(name, found, own_bytecode.removal(package))
     return Check.green(name, f"{len(judged.known)} compiled files, each compiled from its source")
 
 

@@ -16,7 +16,7 @@ from metnos.core.records import Check
 from metnos.core.sections import Settings
 from metnos.core.settings import load
 from metnos.core.workspace import Workspace
-from metnos.law import audit_log, founding
+from metnos.law import audit_log, founding, staging
 from metnos.law.constitution import Standing
 from metnos.law.steady_clock import CORRECTION, SteadyClock
 from metnos.models import reach
@@ -59,6 +59,7 @@ def _check_python() -> Check:
 
 
 def _check_workspace(workspace: Workspace, clock: Clock) -> Iterator[Check]:
+    yield from staging.check_leftovers(workspace.root)
     if not workspace.exists():
         yield Check.yellow("workspace", f"there is none at {workspace.root} yet", "metnos init")
         return
@@ -90,9 +91,11 @@ def _check_constitution(app: App) -> Check:
 
 
 def _check_audit(app: App) -> Check:
-    doubts = app.audit.doubts()
+    doubts = app.seat.doubts()
     if doubts:
-        return Check.red("audit", f"nothing may act: {doubts[0]}", "metnos audit verify; then: metnos audit accept")
+        return Check.red(
+            "audit", f"everything is stopped: {doubts[0]}", "metnos audit verify; then: metnos audit accept"
+        )
     report = verify_audit(app.workspace)
     if report.faults:
         fault = report.faults[0]

@@ -391,8 +391,7 @@ class App:
         refuse_forbidden(path, access)
         if access is not Access.READ:
             refuse_holding(path)
-        inside = path.is_relative_to(self.workspace.root) and not path.is_relative_to(self.workspace.notes)
-        if access is not Access.READ and inside:
+        if access is not Access.READ and self.workspace.owns(path):
             raise ForbiddenPath(f"{path} belongs to the agent itself: no executor changes it")
 
     def close(self) -> None:

@@ -44,7 +44,7 @@ _GROWING_TOLD = frozenset(
 _TOLD = frozenset(
     {"purpose", "description", "text", "because", "why", "preview", "diff", "reversal", "then", "needs", "args",
      "files", "effects", "principal", "turn", "now", "executor", "direction", "proposal", "above", "whole", "cwd",
-     "base", "made", "digest", "tainted"}
+     "base", "made", "digest", "tainted", "wants"}
 )  # fmt: skip
 _WAYS = {
     "direct": "Metnos thought of it, because something was missing again and again.",

@@ -9,11 +9,14 @@ declared. Nothing is started or spoken to that a person did not name at a termin
 (`metnos.law.confirmation`): the file that lists the servers may have come from somewhere else.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.app import adopting
+from metnos.core import files
 from metnos.core.canon import sha256_hex
 from metnos.core.errors import (
     ExecutorError,
@@ -95,18 +98,28 @@ def servers(app: "App") -> Servers:
 
 
 def dial(app: "App", server: Server) -> Dial:
-    """The server with its secrets looked up. Its process is known to the panic switch."""
+    """The server with its secrets looked up. Its process is known to the panic switch.
+
+    It starts in an empty folder of the workspace: many programs load code and settings from the folder they start in.
+    """
+    cwd = app.workspace.run / "mcp"
+    cwd.mkdir(mode=files.PRIVATE_FOLDER, parents=True, exist_ok=True)
     env = {name: value for name in _INHERITED if (value := variable(name))}
     env |= {name: keys.find(place, app.workspace.keys) for name, place in server.env.items()}
     return Dial(
-        server,
-        home_folder(),
+        replace(server, command=_with_places(server.command, home_folder())),
+        cwd,
         env if server.command else {},
         keys.find(server.key, app.workspace.keys),
         app.settings.executors.output_mb << 20,
         started=_watch(app),
         ended=app.halts.running.remove,
     )
+
+
+def _with_places(command: Sequence[str], home: Path) -> tuple[str, ...]:
+    """A command whose relative paths, as the owner meant them from their home, hold wherever it starts."""
+    return tuple(str(home / word) if "/" in word and os.path.lexists(home / word) else word for word in command)
 
 
 def _watch(app: "App") -> Callable[[int], None]:

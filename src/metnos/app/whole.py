@@ -70,6 +70,12 @@ def open_audit(workspace: Workspace, clock: Clock | None = None) -> Audit:
     return Audit(workspace, signer, clock or SystemClock(), every=every, busy_timeout_s=wait)
 
 
+def take_seat(workspace: Workspace, clock: Clock | None = None) -> founding.Seat:
+    """Audit and store for writing. Needs the key, and neither settings nor a constitution."""
+    refuse_missing(workspace)
+    return founding.take_seat(workspace, Settings(), clock or SystemClock())
+
+
 def verify_audit(workspace: Workspace) -> Report:
     """Prove the audit, also while others write to it. Needs neither the secret key nor a constitution."""
     refuse_missing(workspace)

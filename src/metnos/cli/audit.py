@@ -12,10 +12,12 @@ from metnos import app
 from metnos.cli import FAILED, FINE, Choice, person
 from metnos.cli.opening import look_after
 from metnos.cli.output import counted, inert, json_option, note, print_json, print_table
-from metnos.core.errors import MetnosError
+from metnos.core.errors import MetnosError, StoreError
 from metnos.core.workspace import Workspace
 from metnos.law import audit_log
+from metnos.law.audit import Audit
 from metnos.law.audit_line import AuditLine
+from metnos.law.founding import Seat
 
 _POLL_S = 0.5
 _LONG = 64  # characters: a key among the names, which `audit show` gives whole
@@ -101,8 +103,11 @@ def accept(choice: Choice) -> None:
 
     While the audit is in doubt nothing acts. Shows what is wrong and asks for a typed word.
     """
-    log = app.open_audit(_open(choice))
-    with contextlib.closing(log):
+    with contextlib.ExitStack() as stack:
+        workspace = _open(choice)
+        log: Audit | Seat = stack.enter_context(contextlib.closing(app.open_audit(workspace)))
+        with contextlib.suppress(StoreError):  # a store that is broken is none that was put back
+            log = stack.enter_context(contextlib.closing(app.take_seat(workspace)))
         doubts = log.doubts()
         if not doubts:
             click.echo("Nothing about the audit is in doubt.")

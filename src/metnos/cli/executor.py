@@ -226,6 +226,8 @@ def show_outcome(outcome: Outcome, *, as_json: bool = False) -> int:
     _print_items(items)
     for failure in reply["failures"]:
         note(f"{_cell(failure['item'])}: {failure['message']} ({failure['kind']})")
+    if reply.get("left_out"):
+        note(f"left out {reply['left_out']} hidden places; name one to look in it")
     more = f" of {reply['total']}" if reply["truncated"] else ""
     failed = f", {reply['failed']} failed" if reply["failed"] else ""
     click.secho(f"{reply['count']}{more}{failed}", dim=True, err=True)

@@ -19,7 +19,7 @@ from metnos.synt.proposals import State as Stand
 
 _NEWEST = 50
 _INTERNAL = ("preview", "effects", "principal", "turn", "now", "purpose", "executor", "files", "direction", "proposal",
-             "above", "whole")  # fmt: skip
+             "above", "whole", "wants")  # fmt: skip
 
 
 @click.group(invoke_without_command=True)
@@ -237,7 +237,7 @@ def _progress(item: Item) -> str:
 def _asks(item: Item) -> str:
     """What it is about: of an act what it would change first, because the same executor asks for many."""
     name, first = item.body.get("executor"), next(iter(item.body.get("preview") or ()), "")
-    more = len(item.body.get("effects") or ()) - 1
+    more = sum(not str(effect[0]).endswith(" along") for effect in item.body.get("effects") or ()) - 1
     return f"{name}: {first}{f', and {more} more' * (more > 0)}" if name and first else item.title
 
 

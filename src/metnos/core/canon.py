@@ -19,6 +19,7 @@ from pathlib import Path
 from metnos.core.errors import PathError
 
 _MOST_LINKS = 40  # as many as the kernel follows
+_LONGEST = 4096  # bytes of a path that the kernel takes, with the zero at its end
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
@@ -84,7 +85,10 @@ def _absolute(raw: str | os.PathLike[str], cwd: Path, home: Path) -> str:
         raise PathError("an empty path leads nowhere", fix="Name a file or a folder.")
     if "\0" in text:
         raise PathError("a path cannot hold a zero byte", fix="Remove it from the path.")
-    joined = os.path.join(os.fspath(cwd), _expand_home(text, home))
+    joined = os.path.join(os.fspath(cwd), _expand_home(text, home)) if len(text) < _LONGEST else text
+    # Before anything is looked up: that takes longer with the square of the length.
+    if len(joined.encode("utf-8", "surrogatepass")) >= _LONGEST:
+        raise _too_long()
     if not joined.startswith("/"):
         raise PathError(f"the working directory {os.fspath(cwd)!r} is not absolute")
     # POSIX lets a leading `//` mean something else and Python keeps it; Linux does not distinguish it.
@@ -108,4 +112,8 @@ def _refuse_loop(resolved: str) -> None:
         if error.errno == errno.ELOOP:
             raise PathError(f"{resolved} is a loop of symbolic links", fix="Remove one of the links.") from error
         if error.errno == errno.ENAMETOOLONG:
-            raise PathError("the path is longer than the system allows", fix="Use a shorter one.") from error
+            raise _too_long() from error
+
+
+def _too_long() -> PathError:
+    return PathError("the path is longer than the system allows", fix="Use a shorter one.")

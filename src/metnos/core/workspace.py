@@ -183,6 +183,10 @@ class Workspace:
         """Every folder that a whole workspace has."""
         return (self.executors, self.memory, self.notes, self.mnestome, self.audit, self.law, self.keys)
 
+    def owns(self, path: Path) -> bool:
+        """Whether this belongs to the agent itself: everything in the workspace but the notes."""
+        return path.is_relative_to(self.root) and not path.is_relative_to(self.notes)
+
     def exists(self) -> bool:
         """Whether a workspace was ever made here: its settings or its constitution are there."""
         return self.settings.exists() or self.soul.exists()

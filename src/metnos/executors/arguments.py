@@ -20,6 +20,7 @@ from metnos.core.nearest import nearest
 Schema = dict[str, Any]
 _MOST_NAMES = 8  # of unknown ones that an error says
 PATH_KEY = "x-path"
+INNER_KEY = "x-inner"  # an argument that Metnos gives by itself: nobody who plans is shown it
 
 _TOP = frozenset(
     ("type", "properties", "required", "additionalProperties", "description", "anyOf", "oneOf", "allOf", "not",

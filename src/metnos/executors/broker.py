@@ -18,7 +18,8 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,13 @@ from metnos.core.canon import path_ways, sha256_hex
 from metnos.core.errors import ExecutorFailed, LawError, MetnosError, PathError, Waiting
 from metnos.executors import scope
 from metnos.executors.effect_plan import Planning
-from metnos.executors.effect_rules import MAX_FILE, Carried, Doing, Done
+from metnos.executors.effect_rules import HIDDEN_ALONG, MAX_FILE, RUNS_ALONG, Carried, Doing, Done
 from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.prepare import Prepared, request_needs
 from metnos.executors.reach import Reach
+from metnos.executors.scope import Folders
 from metnos.law import aliases
+from metnos.law.aliases import Aliases
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_ways
 from metnos.law.guarded import is_hidden
@@ -55,6 +58,14 @@ class Breached(Exception):
     """The executor asked for what its manifest does not declare."""
 
 
+@dataclass(slots=True)
+class Trip:
+    """One request of an executor, with all that servers lead it to."""
+
+    hops: int = 0
+    was_outside: bool = False  # whether a machine outside the home was spoken to
+
+
 class Broker:
     """One call's broker."""
 
@@ -74,7 +85,18 @@ class Broker:
         self._deadline = deadline  # of the monotonic clock: nothing is begun that would outlive the call
         self._carries = prepared.carries  # whether a request can hold what was read
         self._shown = None if shown is None else set(shown)
-        self.sight: tuple[Path, ...] = ()  # what the call sees
+        roots = (*prepared.reads, *prepared.writes)
+        changes = [need.target for need in prepared.needs if need.capability is Capability.FS_WRITE]
+        self._roots, self._writes = Folders(roots), Folders(prepared.writes)
+        self._beside = Folders(root.parent for root in roots)
+        self._around = Folders((*self._roots, *self._beside))
+        self._changed = Folders((*prepared.writes, *map(Path, changes)))
+        self._decided = Folders(Path(need.target) for need in prepared.needs)
+        self._hidden = Folders(prepared.hidden)
+        self._links: tuple[tuple[str, str], ...] = ()
+        self._names: dict[Folders, Folders] = {}  # by every name, for as long as the links are these
+        self.sight = Folders()  # what the call sees
+        self._along: list[tuple[str, ...]] = []  # what the folder of one change takes along
         self.noted: list[tuple[str, ...]] = []  # every change that was made, or in a rehearsal would have been
         self._answers: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
             "write": self._write,
@@ -100,19 +122,20 @@ class Broker:
         try:
             return {"value": answer(message, descriptor)}
         except ExecutorFailed as error:
-            return _failed(error.kind, error.what)
+            return _failed(error.kind, _with_fix(error))
         except Waiting:
             raise
         except LawError as error:
-            return _failed("not_permitted", error.what)
+            return _failed("not_permitted", _with_fix(error))
         except MetnosError as error:
-            return _failed("failed", error.what)
+            return _failed("failed", _with_fix(error))
         except (OSError, ValueError) as error:
             # A name too long for the system, a letter that no file name can have: a request that means nothing.
             return _failed("invalid", f"this cannot be done: {error}"[:500])
 
     # -- files
 
+    @aliases.held()
     def _write(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path, content = self._target(message, "path"), _content(message)
         overwrite, append = _flag(message, "overwrite"), _flag(message, "append")
@@ -124,6 +147,7 @@ class Broker:
 
         return self._change("append" if append else "write", (path,), sha256_hex(content), overwrite or append, do)
 
+    @aliases.held()
     def _put(self, message: Mapping[str, Any], descriptor: int | None) -> Answer:
         if descriptor is None:
             raise ExecutorFailed("no file came with it", kind="invalid")
@@ -133,6 +157,7 @@ class Broker:
                 "put", (path,), digest, overwrite, lambda over: self._doing.put(path, ours, overwrite=over)
             )
 
+    @aliases.held()
     def _make_folder(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path", leading=True)
         self._declare("make_folder")
@@ -140,6 +165,7 @@ class Broker:
             return _done(self._doing.make_folder(path))
         return self._change("make_folder", (path,), "", False, lambda _: self._doing.make_folder(path))
 
+    @aliases.held()
     def _move(self, message: Mapping[str, Any], _: int | None) -> Answer:
         source, overwrite = self._target(message, "source"), self._replacing(message)
         # Another name beside it may be taken, but not from something that the call did not name.
@@ -149,6 +175,7 @@ class Broker:
             lambda over: self._doing.move(source, target, overwrite=over, carry=self._carry),
         )  # fmt: skip
 
+    @aliases.held()
     def _copy(self, message: Mapping[str, Any], _: int | None) -> Answer:
         source, target = self._source(message, "source"), self._target(message, "target")
         return self._change(
@@ -156,6 +183,7 @@ class Broker:
             lambda over: self._doing.copy(source, target, overwrite=over, carry=self._carry),
         )  # fmt: skip
 
+    @aliases.held()
     def _trash(self, message: Mapping[str, Any], _: int | None) -> Answer:
         path = self._target(message, "path")
         return self._change("trash", (path,), "", False, lambda _: self._doing.trash(path, carry=self._carry))
@@ -165,16 +193,14 @@ class Broker:
         """What is at a place that this call may change, or beside it: a name may have to be free."""
         ways = _path(message, "path")
         raw, path = ways[0], ways[-1]
-        roots = (*self._prepared.reads, *self._prepared.writes)
         if not scope.covers(self._prepared.declared, raw):
             raise Breached(f"it looked at {raw}, which it does not declare")
-        if not any(path.is_relative_to(root) or path.parent == root.parent for root in roots):
+        if not self._roots.hold(path) and path.parent not in self._beside:
             raise ExecutorFailed(f"this call may not look at {path}", kind="not_permitted")
         refuse_ways(ways, Access.READ)
-        self._refuse_hidden(ways, (*roots, *(root.parent for root in roots)), Access.READ)
+        self._refuse_hidden(ways, self._around, Access.READ)
         return _kind_of(path)
 
-    @aliases.held()
     def _target(
         self, message: Mapping[str, Any], name: str, *, leading: bool = False, beside: Path | None = None
     ) -> Path:
@@ -184,79 +210,93 @@ class Broker:
         """
         ways = _path(message, name)
         raw, path = ways[0], ways[-1]
-        writes = self._prepared.writes
         if not scope.covers(self._prepared.declared_writes, raw):
             raise Breached(f"it tried to change {raw}, which it does not declare")
-        permitted = any(path.is_relative_to(root) for root in writes)
-        permitted = permitted or (leading and any(root.is_relative_to(path) for root in writes))
+        permitted = self._writes.hold(path) or (leading and self._writes.lie_in(path))
         permitted = permitted or (beside is not None and path.parent == beside.parent)
         if not permitted or not scope.covers(self._prepared.declared_writes, path):
             raise ExecutorFailed(f"this call may not change {path}", kind="not_permitted")
         refuse_ways(ways, Access.WRITE)
-        self._refuse_hidden(ways, (*writes, *(() if beside is None else (beside.parent,))), Access.WRITE)
+        self._refuse_hidden(ways, self._writes, Access.WRITE, () if beside is None else (beside.parent,))
         self._refuse_running(ways)
         return path
 
-    @aliases.held()
     def _source(self, message: Mapping[str, Any], name: str) -> Path:
         """A path that this call may read."""
         ways = _path(message, name)
         raw, path = ways[0], ways[-1]
         if not scope.covers(self._prepared.declared, raw):
             raise Breached(f"it tried to read {raw}, which it does not declare")
-        roots = (*self._prepared.reads, *self._prepared.writes)
-        if not any(path.is_relative_to(root) for root in roots):
+        if not self._roots.hold(path):
             raise ExecutorFailed(f"this call may not read {path}", kind="not_permitted")
         refuse_ways(ways, Access.READ)
-        self._refuse_hidden(ways, roots, Access.READ)
+        self._refuse_hidden(ways, self._roots, Access.READ)
         return path
 
-    def _refuse_hidden(self, ways: tuple[Path, ...], roots: tuple[Path, ...], access: Access) -> None:
+    def _refuse_hidden(
+        self, ways: tuple[Path, ...], roots: Folders, access: Access, beside: tuple[Path, ...] = ()
+    ) -> None:
         """Raise for what has a hidden name that was not asked for itself."""
         reading, known = access is Access.READ, aliases.look()
-        roots, asked = known.all_names(roots), set(known.all_names(self._prepared.hidden))
+        named = (self._named(known, roots), Folders(known.all_names(beside)))
+        asked = self._named(known, self._hidden)
         for way in known.all_names(ways):
-            above = [root for root in roots if way.is_relative_to(root)]
-            if asked & set(above) or any(root.is_relative_to(way) for root in roots):
+            above = [root for each in named for root in each.above(way)]
+            if any(Path(root) in asked for root in above) or any(each.lie_in(way) for each in named):
                 continue  # asked for itself, or on the way to what was
-            parts = [str(way.relative_to(root)) for root in above] or [str(way)]
+            parts = [str(way).removeprefix(root).lstrip("/") for root in above] or [str(way)]
             if all(is_hidden(part, reading=reading) for part in parts):
                 raise ExecutorFailed(
                     f"{ways[-1]} is hidden, and this call was not permitted that", kind="not_permitted",
-                    fix="Name that very path in what you ask for.",
+                    fix=f"Name {ways[-1]} in your request.",
                 )  # fmt: skip
+
+    def _named(self, known: Aliases, folders: Folders) -> Folders:
+        """Folders by every name that they have at this moment."""
+        if known.links != self._links:
+            self._links, self._names = known.links, {}
+        if folders not in self._names:
+            self._names[folders] = Folders(known.all_names(folders))
+        return self._names[folders]
 
     def _refuse_running(self, ways: tuple[Path, ...]) -> None:
         """Raise for what something runs by itself, unless it was decided about, or the owner is shown the change."""
-        path, changes = ways[-1], (need for need in self._prepared.needs if need.capability is Capability.FS_WRITE)
-        decided = path in self._prepared.writes or any(Path(need.target) == path for need in changes)
-        if decided or self._shown is not None or isinstance(self._doing, Planning):
+        path = ways[-1]
+        if path in self._changed or self._shown is not None or isinstance(self._doing, Planning):
             return
         what = self._prepared.running.find(aliases.look().all_names(ways))
         if what is not None:
             raise ExecutorFailed(
                 f"{path} belongs to {what}, and was not asked for when this call was permitted",
-                kind="not_permitted", fix="Ask for that very path.",
+                kind="not_permitted", fix=f"Name {path} in your request.",
             )  # fmt: skip
 
     def _carry(self, carried: Carried, target: Path | None) -> None:
         """Raise for what a folder takes along and was neither decided about nor shown to the owner, and for what is
         hidden and would come into sight of the call."""
+        unseen = [path for path in carried.hidden if not self._hidden.hold(path)]
+        into = () if target is None else (_letters(target.parent),)
+        along = {path: (HIDDEN_ALONG, _letters(path), *into) for path in carried.hidden}
+        along |= {path: (RUNS_ALONG, _letters(path)) for path in carried.runs}
+        self._along = list(along.values())
         if isinstance(self._doing, Planning):
             return
-        decided = {Path(need.target) for need in self._prepared.needs}
-        hidden = self._prepared.hidden
-        unseen = [path for path in carried.hidden if not any(path.is_relative_to(asked) for asked in hidden)]
-        new = [path for path in (*unseen, *carried.runs) if path not in decided]
-        if new and self._shown is None:
+        for path in (*unseen, *carried.runs):
+            if self._shown is None and path not in self._decided:
+                raise ExecutorFailed(
+                    f"{path} would go along, which was not asked for when this call was permitted",
+                    kind="not_permitted", fix=f"Name {path} in your request.",
+                )  # fmt: skip
+            if self._shown is not None and along[path] not in self._shown:
+                raise ExecutorFailed(
+                    f"{path} would go along, which was not there when this was shown and approved",
+                    kind="not_permitted", fix="Ask again.",
+                )  # fmt: skip
+        if unseen and target is not None and self.sight.hold(target):
             raise ExecutorFailed(
-                f"{new[0]} would go along, which was not asked for when this call was permitted",
-                kind="not_permitted", fix="Ask for that very folder.",
+                f"{unseen[0]} is hidden, and could be read at its new place by this call", kind="not_permitted",
+                fix="Move it by hand, or name a target outside the folders this call reads.",
             )  # fmt: skip
-        if unseen and target is not None and any(target.is_relative_to(root) for root in self.sight):
-            raise ExecutorFailed(
-                f"{unseen[0]} is hidden, and could be read at its new place by this call", kind="not_permitted"
-            )
 
     def _declare(self, operation: str) -> None:
         if operation not in PATTERNS[self._manifest.reversal]:
@@ -280,8 +320,9 @@ class Broker:
             if (_effect(operation, overwrite), *named) not in self._shown:
                 words = f"{operation} {' '.join(map(str, paths))}"
                 raise ExecutorFailed(f"this is not what was shown and approved: {words}", kind="not_permitted")
+        self._along = []
         done = do(overwrite)
-        self.noted.append((_effect(operation, done.replaced), *named))  # what failed was shown to nobody
+        self.noted += ((_effect(operation, done.replaced), *named), *self._along)  # what failed was shown to nobody
         return _done(done)
 
     # -- everything else
@@ -294,14 +335,15 @@ class Broker:
         if not isinstance(headers, dict) or not all(isinstance(text, str) for text in (*headers, *headers.values())):
             raise ExecutorFailed("headers must be text", kind="invalid")
         most = message.get("max_bytes")
+        trip = Trip()
         fetched = self._reach.web.fetch(
             _word(message, "method").upper(),
             _word(message, "url"),
             headers,
             _content(message),
             max_bytes=most if type(most) is int and most > 0 else 1,
-            allow=self._allow,
-            screen=self._screen,
+            allow=partial(self._allow, trip),
+            screen=partial(self._screen, trip),
             timeout_s=max(0.1, self._deadline - time.monotonic()),
         )
         return {
@@ -312,16 +354,16 @@ class Broker:
             "truncated": fetched.truncated,
         }
 
-    def _screen(self, host: str, method: str) -> None:
+    def _screen(self, trip: Trip, host: str, method: str) -> None:
         """Decide by the name alone, before it is looked up: the question for a name can itself carry a secret out."""
-        self._declared(host, method)
+        self._declared(trip, host, method)
         refuse_never(host)
         for need in request_needs(self._manifest, host, (method,), carries=self._carries):
-            self._permitted(need)
+            self._permitted(need, trip)
+        trip.hops += 1
 
-    def _allow(self, host: str, method: str, addresses: list[str]) -> Need:
+    def _allow(self, trip: Trip, host: str, method: str, addresses: list[str]) -> Need:
         """Whether this host may be spoken to where it really is: declared, and permitted or beyond question."""
-        self._declared(host, method)
         need = http_need(host, method, addresses)
         need = replace(need, carries=self._carries and need.outside)
         if not need.outside and not sounds_like_home(host):
@@ -329,17 +371,26 @@ class Broker:
             raise ExecutorFailed(
                 f"{host} leads into the home network, which its name does not say", kind="not_permitted"
             )
-        self._permitted(need)
+        self._permitted(need, trip)
+        trip.was_outside = trip.was_outside or need.outside
         self._carries = self._carries or not need.outside  # what it fetches there, it has read
         return need
 
-    def _declared(self, host: str, method: str) -> None:
+    def _declared(self, trip: Trip, host: str, method: str) -> None:
         http = self._manifest.capabilities.net.http
-        if http is None or not scope.host_matches(http.hosts, host) or method not in http.methods:
-            raise Breached(f"it tried to {method} {host}, which it does not declare")
+        if http is not None and scope.host_matches(http.hosts, host) and method in http.methods:
+            return
+        if trip.hops:  # a server sent it there: that is no act of the executor's
+            raise ExecutorFailed(f"the server leads to {host}, which is not declared", kind="not_permitted")
+        raise Breached(f"it tried to {method} {host}, which it does not declare")
 
-    def _permitted(self, need: Need) -> None:
-        if need not in self._prepared.needs and not self._reach.decide(need):
+    def _permitted(self, need: Need, trip: Trip) -> None:
+        """Raise unless the owner said yes to this, or nobody has to be asked.
+
+        A server outside can lead a request on: then a machine at home is spoken to only if the call named it.
+        """
+        led_home = trip.was_outside and not need.outside
+        if need not in self._prepared.needs and (led_home or not self._reach.decide(need)):
             raise ExecutorFailed(
                 f"{need.target} was not asked for when this call was permitted; ask for that address itself",
                 kind="not_permitted",
@@ -457,6 +508,10 @@ def _kept(descriptor: int) -> Iterator[tuple[int, str]]:
 
 def _done(done: Any) -> Answer:
     return {"done": done.op, "bytes": done.bytes, "replaced": done.replaced}
+
+
+def _with_fix(error: MetnosError) -> str:
+    return f"{error.what}. {error.fix}" if error.fix else error.what
 
 
 def _failed(kind: str, message: str) -> Answer:

@@ -1,16 +1,19 @@
 """A call of an executor that somebody wants made, and the call that a question in the inbox is about."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from metnos.core.canon import Json
 from metnos.core.clock import from_text
 from metnos.core.errors import InboxError
 from metnos.executors import whole
 from metnos.executors.whole import Whole
+from metnos.law.capability import Capability
 from metnos.law.inbox import Item
+from metnos.law.need import Need
 from metnos.law.principal import Autonomy, Channel, Principal
 
 
@@ -46,6 +49,23 @@ def asked(item: Item) -> Call:
         return replace(call, above=above, whole=larger)
     except (KeyError, TypeError, ValueError) as error:
         raise InboxError(f"question {item.id} is not about running an executor") from error
+
+
+def needs_asked(item: Item) -> tuple[Need, ...] | None:
+    """Everything that the act of a question wants, as it was decided about; nothing if the question does not say."""
+    try:
+        listed = item.body["wants"]
+        return tuple(
+            Need(Capability(capability), str(target), str(verb), bool(outside), bool(carries))
+            for capability, target, verb, outside, carries in listed
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def wants(needs: Iterable[Need]) -> list[Json]:
+    """Needs as a question keeps them."""
+    return [[need.capability, need.target, need.verb, need.outside, need.carries] for need in needs]
 
 
 def wanted(item: Item) -> Call:

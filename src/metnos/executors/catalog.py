@@ -97,6 +97,13 @@ class Catalog(Registrar):
                 found.append(self._hand_out(judged))
         return found
 
+    def switched_off(self) -> list[Executor]:
+        """Every executor that the owner disabled and that is otherwise as it was signed."""
+        names = self._db.query("SELECT DISTINCT name FROM executors WHERE state = ?", (State.DISABLED,))
+        looks = [self.look(str(name)) for (name,) in names]
+        sound = (each.executor for each in looks if each.state is State.DISABLED and not each.problems)
+        return [each for each in sound if each is not None]
+
     def mark(self) -> object:
         """Differs as soon as the index of executors has changed, in whatever process."""
         return self._db.first("SELECT count(*), max(ts), total(serial) FROM executors")

@@ -13,7 +13,17 @@ from pathlib import Path
 
 from metnos.core.difference import unified
 from metnos.executors.effect_files import FILE, inert, shown
-from metnos.executors.effect_rules import MAX_FILE, Carried, Deed, Halted, Hand, Pace, Refuse, not_halted
+from metnos.executors.effect_rules import (
+    MAX_FILE,
+    MOST_CARRIED,
+    Carried,
+    Deed,
+    Halted,
+    Hand,
+    Pace,
+    Refuse,
+    not_halted,
+)
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
 from metnos.law import aliases
@@ -23,7 +33,6 @@ _MOST_LINES = 40  # of one file's difference
 _MOST_SHOWN = 400  # of all differences together
 _MOST_COMPARED = 1 << 20  # bytes of all texts that are compared
 _MOST_KEPT = 16 << 20  # bytes of planned contents: what comes behind is planned by its size alone
-_MOST_LISTED = 20  # named of what a folder takes along, and of what runs by itself
 _MOST_BYTES = 256 * 1024  # of one side of a comparison: beyond it, only the sizes are told
 
 
@@ -128,8 +137,8 @@ class Planning(Hand):
 
 
 def _listed(words: str, names: Sequence[str]) -> list[str]:
-    lines = [f"{words}: {name}" for name in names[:_MOST_LISTED]]
-    return lines if len(names) <= _MOST_LISTED else [*lines, f"{words}: {len(names) - _MOST_LISTED:,} more"]
+    lines = [f"{words}: {name}" for name in names[:MOST_CARRIED]]
+    return lines if len(names) <= MOST_CARRIED else [*lines, f"{words}: {len(names) - MOST_CARRIED:,} more"]
 
 
 def _sizes(deed: Deed, before: int, after: int) -> str:

@@ -32,6 +32,8 @@ Halted = Callable[[], bool]
 
 _LONGEST_S = 1200.0  # of one call's changes, from its beginning to the last that begins
 _LOOK_S = 0.05  # between two looks at whether everything is halted
+HIDDEN_ALONG, RUNS_ALONG = "hidden along", "runs along"  # effects of a folder that goes as a whole
+MOST_CARRIED = 20  # named of what one folder takes along
 MAX_FILE = 1 << 30  # bytes: of one file that an executor writes; a folder is bounded by the quota of the day
 
 

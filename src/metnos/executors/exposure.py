@@ -33,6 +33,7 @@ class Exposure:
     def __init__(self) -> None:
         self._roots: dict[str, int] = {}  # a handle on each folder that was bound: that one stays in sight
         self._folders: dict[str, _Mark] = {}
+        self._files: list[str] = []  # other than folders when the walls were built, to be asked for once after that
         self._covered: dict[str, _Mark] = {}
         self._is_exposed = False
         self._private_below: PrivateBelow = lambda _folder, _enter: iter(())
@@ -45,7 +46,10 @@ class Exposure:
         """What has to be covered in folders that will be shown, each of them once, before that."""
         self._private_below = private_below
         for folder in folders:
-            if folder.is_dir() and str(folder) not in self._roots:  # a call may name one twice
+            if not folder.is_dir():
+                self._files.append(str(folder))
+                continue
+            if str(folder) not in self._roots:  # a call may name one twice
                 self._roots[str(folder)] = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
             for path in private_below(folder, self._enter):
                 self._covered[str(path)] = _mark_entry(path)
@@ -61,9 +65,11 @@ class Exposure:
             raise Exposed
 
     def _look_again(self) -> bool:
-        moved = [root for root, at in self._roots.items() if _identity(os.fstat(at)) != _identity(_status(root))]
+        moved = [root for root, at in self._roots.items() if _identity(os.fstat(at)) != identify(root)]
         if any(self._shows_elsewhere(root) for root in moved):
             return True
+        self._folders |= {path: _UNKNOWN for path in self._files if os.path.isdir(path)}  # noqa: PTH112 -- often many
+        self._files = []
         changed = [folder for folder, mark in self._folders.items() if _mark_folder(folder) != mark]
         return any(self._shows_now(folder) for folder in changed)
 
@@ -91,6 +97,11 @@ class Exposure:
             (path, Path(place)) for place in (now, root) for path in self._private_below(Path(place), lambda _: True)
         )
         return any(not _is_covered(path, place, covered) for path, place in found)
+
+
+def identify(path: str) -> tuple[int, int]:
+    """Which file or folder a path is now, links not followed."""
+    return _identity(_status(path))
 
 
 def _is_covered(path: Path, root: Path, covered: set[_Mark]) -> bool:

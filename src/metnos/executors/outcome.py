@@ -106,7 +106,7 @@ def check_reply(manifest: Manifest, reply: Any) -> dict[str, Any]:
     key = manifest.result_key
     if not isinstance(reply, dict):
         raise ExecutorFailed(f"{manifest.name} must return an object with `{key}`")
-    strange = sorted(set(reply) - {key, "total", "failures"})
+    strange = sorted(set(reply) - {key, "total", "failures", "left_out"})
     items = reply.get(key)
     if strange or not isinstance(items, list):
         raise ExecutorFailed(f"{manifest.name} must return `{key}` as a list, `total` and `failures`, and nothing else")
@@ -116,6 +116,9 @@ def check_reply(manifest: Manifest, reply: Any) -> dict[str, Any]:
     failures = reply.get("failures", [])
     if not isinstance(failures, list) or not all(_is_failure(each) for each in failures):
         raise ExecutorFailed(f"{manifest.name} returned `failures` that are none: use ctx.failure(item, kind, message)")
+    left_out = reply.get("left_out", 0)
+    if type(left_out) is not int or left_out < 0:
+        raise ExecutorFailed(f"{manifest.name} says that it left out {left_out!r}")
     manifest.check_entries(items)
     return {
         key: items,
@@ -124,6 +127,7 @@ def check_reply(manifest: Manifest, reply: Any) -> dict[str, Any]:
         "truncated": total > len(items),
         "failures": failures[:_MOST_FAILURES],
         "failed": len(failures),
+        **({"left_out": left_out} if left_out else {}),
     }
 
 

@@ -25,19 +25,17 @@ from metnos.executors.manifest import Manifest, Reversal
 from metnos.executors.outcome import Breach, Judged, Outcome, judge, judge_reach
 from metnos.executors.prepare import Prepared, build_walls, hidden_landings
 from metnos.executors.reach import Reach
-from metnos.executors.scope import names_workspace
+from metnos.executors.scope import Folders, names_workspace
 from metnos.executors.state import State
 from metnos.executors.verdict import Executor
+from metnos.law import aliases
 from metnos.law.permit import Effects
 from metnos.sandbox.pool import Ended, Job, Pool
 
 _LONGEST, _LONGEST_LOG = 2000, 16_000  # characters that an executor can put into an outcome beside its reply
 _LIMIT = 1000  # entries in one reply, unless the arguments say fewer
 
-_EXPOSED = (
-    "something private, such as a file of passwords, came into a folder that this call was reading, so the call was "
-    "ended and nothing that it found was kept. Try again."
-)
+_EXPOSED = "A private file appeared in a folder being read. The call was stopped and its results discarded. Try again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,8 @@ def perform(
     broker = Broker(manifest, prepared, doing, reach, shown, time.monotonic() + limits.wall_s)
 
     def answer(message: dict[str, Any], descriptor: int | None) -> Any:
-        exposure.check()  # first: an answer carries out what the call asks for
+        with aliases.held():
+            exposure.check()  # first: an answer carries out what the call asks for
         if setting.halted():
             raise SandboxError("everything was halted while this ran", fix="See: metnos executor panic --help")
         return broker(message, descriptor)
@@ -83,7 +82,7 @@ def perform(
     breach, why, ended, exposed = Breach.NONE, "", Ended(), False
     with contextlib.closing(exposure):
         walls = build_walls(manifest, prepared, limits, exposure, hidden_landings(shown or ()))
-        broker.sight = tuple(map(Path, walls.binds))
+        broker.sight = Folders(map(Path, walls.binds))
         facts = _facts(setting, manifest, prepared, when)
         job = Job(_compiled(executor.source), prepared.args, facts, walls, manifest.libraries)
         try:
@@ -99,7 +98,6 @@ def perform(
         judged = Judged(kind="conflict", message=_EXPOSED)
     if breach is not Breach.NONE:
         judged = Judged(kind="not_permitted", message=f"{executor.name} was stopped: {why[:_LONGEST]}", fault=True)
-    log = (ended.message or {}).get("log")
     return Outcome(
         executor=executor.name,
         digest=executor.digest,
@@ -108,7 +106,7 @@ def perform(
         reply=judged.reply,
         kind=judged.kind,
         message=judged.message,
-        log=log[:_LONGEST_LOG] if isinstance(log, str) else "",
+        log=_log(ended),
         where=judged.where,
         fault=judged.fault,
         breach=breach,
@@ -119,6 +117,11 @@ def perform(
         writes=doing.writes,
         write_bytes=doing.write_bytes,
     )
+
+
+def _log(ended: Ended) -> str:
+    log = (ended.message or {}).get("log")
+    return log[:_LONGEST_LOG] if isinstance(log, str) else ""
 
 
 def _facts(setting: Setting, manifest: Manifest, prepared: Prepared, when: When) -> dict[str, Any]:

@@ -12,8 +12,10 @@ asks nobody and changes nothing.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +24,17 @@ from metnos.core.errors import ExecutorFailed, PathError
 from metnos.core.workspace import Workspace
 from metnos.executors import scope
 from metnos.executors.capabilities import Limits, Tool
-from metnos.executors.effect_rules import Carried
+from metnos.executors.effect_rules import HIDDEN_ALONG, MOST_CARRIED, RUNS_ALONG, Carried
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.private import PrivateView
-from metnos.executors.scope import Scope
+from metnos.executors.scope import Folders, Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
-from metnos.law.forbidden import Access, TooMany, forbidden_below, why_forbidden
+from metnos.law.forbidden import Access, TooMany, why_forbidden
 from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry
 from metnos.law.need import (
+    AGENT,
     CARRIED,
     FORBIDDEN,
     HIDDEN,
@@ -51,10 +54,10 @@ from metnos.sandbox.profile import Walls
 
 Ways = tuple[Path, ...]  # every name that leads to a path; the last is the canonical one
 
-_MOST_MASKS = 10_000
+_MOST_MASKS = 20_000  # each costs a quarter of a millisecond
+_LEAST_COARSE = 2  # of a folder that is covered as a whole
 _MOST_OPENED = 2_000  # entries of a folder that are shown one by one; of a larger one, none are
-_MOST_CARRIED = 20
-_MOST_LOOKED_AT = 500_000
+_NOTHING = Folders()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class Place:
     model_outside: bool = False  # whether what the language model is told leaves the home
     carries: bool = False  # whether the arguments can hold what was read before
     named: frozenset[Path] = frozenset()  # paths that the owner's own words name
-    started: tuple[Path, ...] = ()  # what MCP servers are started from
+    started: Folders = _NOTHING  # what MCP servers are started from
 
     @property
     def running(self) -> SelfRunning:
@@ -98,6 +101,7 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     readable = scope.resolve_all(can.fs.read, place.home, place.workspace.root)
     writable = scope.resolve_all(can.fs.write, place.home, place.workspace.root)
     named: dict[str, list[Ways]] = {"read": [], "write": []}
+    places: list[Ways] = []  # where named files may be put: what is one of many is more likely one of them
     strays: list[Need] = []
     for argument in manifest.paths:
         value = filled.get(argument.name)
@@ -118,20 +122,24 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
             if argument.mode == "read" and not _exists(path):
                 raise ExecutorFailed(f"there is no {path}", kind="not_found", fix="Check the spelling of the path.")
         named[argument.mode] += found
+        if argument.mode == "write" and not argument.many:
+            places += found
     modes = {argument.mode for argument in manifest.paths}
     reads = (
         named["read"] if "read" in modes else [ways for ways in _scope_ways(can.fs.read, place) if _exists(ways[-1])]
     )
     writes = named["write"] if "write" in modes else list(_scope_ways(can.fs.write, place))
+    places = places if "write" in modes else writes
     needs = [_path_need(ways, "read", place) for ways in reads]
+    if filled.get("hidden") is True:
+        needs += _named_inside(reads, place)
     # Only what can change nothing but the notes is trusted with them unasked.
     own = all(each.root.is_relative_to(place.workspace.notes) for each in writable)
     needs += [_path_need(ways, "write", place, own=own) for ways in writes]
     hidden = frozenset(Path(need.target) for need in needs if levels.is_hidden_use(need))
-    needs += [*strays, *_landing_needs(reads, writes, place)]
+    needs += [*strays, *_landing_needs((*reads, *writes), places, place)]
     needs += _other_needs(manifest, place)
-    hosts = hosts_of(manifest, filled)
-    # What is fetched at home is read, too.
+    hosts = hosts_of(manifest, filled)  # what is fetched at home is read, too
     carries = place.carries or bool(needs) or 0 < sum(map(sounds_like_home, hosts)) < len(hosts)
     needs += _web_needs(manifest, hosts, carries=carries)
     return Prepared(
@@ -146,6 +154,13 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
         hidden=hidden,
         running=place.running,
     )
+
+
+def _named_inside(reads: Sequence[Ways], place: Place) -> Iterator[Need]:
+    """What is hidden in these folders, and named by the owner."""
+    for path in sorted(place.named):
+        if any(ways[-1] in path.parents for ways in reads) and _exists(path):
+            yield _path_need((path,), "read", place)
 
 
 @aliases.held()
@@ -169,6 +184,8 @@ def build_walls(
     for landing in sorted(landings):
         outermost = [part for path in outermost for part in _opened(path, landing, bare)]
     masks = list(_masks(outermost, exposure, prepared.hidden))
+    if len(masks) > _MOST_MASKS:
+        masks = _coarsen(masks, outermost, {*visible, *prepared.hidden})
     programs = manifest.capabilities.shell.exec
     return Walls(
         binds=tuple(map(str, outermost)),
@@ -185,15 +202,30 @@ def build_walls(
 def carried_needs(carried: Iterable[Carried]) -> Iterator[Need]:
     """What it takes to let these go along; of very many, enough to be asked about."""
     for each in carried:
-        for path in each.hidden[:_MOST_CARRIED]:
-            yield Need(Capability.FS_READ, _standing_for(path, Access.READ), CARRIED)
+        yield from map(_hidden_along, each.hidden[:MOST_CARRIED])
         yield from running_needs(each.runs)
 
 
-def running_needs(paths: Sequence[Path]) -> Iterator[Need]:
-    """What it takes to change these, which something runs by itself."""
-    for path in paths[:_MOST_CARRIED]:
-        yield Need(Capability.FS_WRITE, _standing_for(path, Access.WRITE), RUNS)
+def running_needs(paths: Iterable[Path]) -> Iterator[Need]:
+    """What it takes to change these, which something runs by itself; of very many, enough to be asked about."""
+    yield from map(_runs_along, islice(paths, MOST_CARRIED))
+
+
+def shown_needs(shown: Iterable[Sequence[str]]) -> Iterator[Need]:
+    """The same of what a rehearsal has shown, all of it."""
+    for operation, path, *_ in shown:
+        if operation == HIDDEN_ALONG:
+            yield _hidden_along(Path(path))
+        elif operation == RUNS_ALONG:
+            yield _runs_along(Path(path))
+
+
+def _hidden_along(path: Path) -> Need:
+    return Need(Capability.FS_READ, _standing_for(path, Access.READ), CARRIED)
+
+
+def _runs_along(path: Path) -> Need:
+    return Need(Capability.FS_WRITE, _standing_for(path, Access.WRITE), RUNS)
 
 
 def _standing_for(path: Path, access: Access) -> str:
@@ -207,23 +239,7 @@ def _standing_for(path: Path, access: Access) -> str:
 
 def hidden_landings(shown: Iterable[tuple[str, ...]]) -> frozenset[Path]:
     """The folders into which the owner has let whole folders go that hold something hidden."""
-    found: set[Path] = set()
-    led = aliases.look().hidden
-
-    def is_private(entry: os.DirEntry[str]) -> bool:
-        return is_hidden_entry(entry) or entry.path in led
-
-    for operation, *paths in shown:
-        if operation.split()[0] not in ("copy", "move") or len(paths) != 2 or not Path(paths[0]).is_dir():
-            continue
-        try:
-            private = forbidden_below(Path(paths[0]), Access.READ, _MOST_LOOKED_AT, also=is_private)
-            holds = next(private, None) is not None
-        except TooMany:
-            holds = True
-        if holds:
-            found.add(Path(paths[1]).parent)
-    return frozenset(found)
+    return frozenset(Path(effect[2]) for effect in shown if effect[0] == HIDDEN_ALONG and len(effect) > 2)
 
 
 def _opened(path: Path, landing: Path, bare: list[Path]) -> Iterator[Path]:
@@ -348,6 +364,8 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
         return Need(capability, str(path), FORBIDDEN)
     known = aliases.look()
     names = known.all_names(ways)
+    if writing and place.workspace.owns(path):
+        return Need(capability, str(path), AGENT)
     # The workspace itself may well have a hidden name, and a home may; what is hidden in it is hidden.
     own_names = known.all_names([place.workspace.root, *([place.home] if is_hidden(str(place.home)) else [])])
     within = [_inside(way, own_names) for way in names]
@@ -372,14 +390,15 @@ def _inside(way: Path, folders: Sequence[Path]) -> str:
     return next((str(way.relative_to(folder)) for folder in folders if way.is_relative_to(folder)), str(way))
 
 
-def _landing_needs(reads: Sequence[Ways], writes: Sequence[Ways], place: Place) -> Iterator[Need]:
+def _landing_needs(named: Sequence[Ways], places: Sequence[Ways], place: Place) -> Iterator[Need]:
     """Where the named files come to lie if they go to a named folder, where that is more than to change the folder."""
     running, known = place.running, aliases.look()
-    sources = [ways[-1].name for ways in (*reads, *writes)]
-    for folder in (ways[-1] for ways in writes if ways[-1].is_dir()):
-        for landing in (folder / name for name in sources if name):
-            if running.find(known.all_names([landing])) and not running.find(known.all_names([folder])):
-                yield _path_need((landing,), "write", place)
+    names = dict.fromkeys(ways[-1].name for ways in named)
+    for folder in (ways[-1] for ways in places if ways[-1].is_dir()):
+        if running.find(known.all_names([folder])) is None:
+            for landing in (folder / name for name in names if name):
+                if running.find(known.all_names([landing])) is not None:
+                    yield _path_need((landing,), "write", place)
 
 
 def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name: str) -> None:
@@ -393,21 +412,36 @@ def _refuse_uncovered(path: Path, scopes: tuple[Scope, ...], argument: str, name
 
 def _masks(folders: list[Path], exposure: Exposure, asked: frozenset[Path]) -> Iterator[Path]:
     """What stays out of sight: whatever is forbidden, and what is hidden unless it was asked for."""
-    count, private = 0, PrivateView(asked)
+    private = PrivateView(asked)
     for folder in folders:
         try:
-            for path in exposure.cover([folder], private.below):
-                count += 1
-                if count > _MOST_MASKS:
-                    raise TooMany
-                yield path
+            yield from exposure.cover([folder], private.below)
         except TooMany as error:
-            raise ExecutorFailed(
-                f"there is too much below {folder} to keep what is private out of sight",
-                kind="too_large",
-                fix="Name a smaller folder.",
-            ) from error
+            raise _too_much(folder) from error
     private.run()
+
+
+def _coarsen(masks: Sequence[Path], roots: Sequence[Path], needed: Collection[Path]) -> list[Path]:
+    """Few enough covers for all of these: where there are very many, a whole folder is left out instead.
+
+    Of the folders that a call does not need it is the smallest that suffices, else the one with the most.
+    """
+    kept = {above for path in needed for above in (path, *path.parents)}
+    left = set(masks)
+    while (excess := len(left) - _MOST_MASKS) > 0:
+        counts = Counter(above for path in left for above in path.parents if above not in kept)
+        enough = [(count, str(folder)) for folder, count in counts.items() if count > excess]
+        # None is worth it: all that is private lies side by side in what was named.
+        if not enough and (not counts or max(counts.values()) < _LEAST_COARSE):
+            raise _too_much(roots[0])
+        chosen = Path(min(enough)[1]) if enough else max(counts, key=lambda folder: (counts[folder], str(folder)))
+        left = {path for path in left if chosen not in path.parents} | {chosen}
+    return sorted(left)
+
+
+def _too_much(folder: Path) -> ExecutorFailed:
+    what = f"there is too much below {folder} to keep what is private out of sight"
+    return ExecutorFailed(what, kind="too_large", fix="Name a smaller folder.")
 
 
 def _exists(path: Path) -> bool:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from metnos.executors.exposure import Enter
+from metnos.executors.exposure import Enter, identify
 from metnos.law import aliases
 from metnos.law.forbidden import Access, forbidden_below, why_forbidden
 from metnos.law.guarded import is_hidden_entry
@@ -47,15 +47,7 @@ class PrivateView:
                 elif path in self._asked:
                     waiting.append(path)
                 elif not self._runs:
-                    self._covered[path] = _identify(path)
+                    self._covered[path] = identify(str(path))
                     yield path
-                elif self._covered.get(path) != _identify(path):
+                elif self._covered.get(path) != identify(str(path)):
                     waiting.append(path)
-
-
-def _identify(path: Path) -> tuple[int, int]:
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return (0, 0)
-    return (status.st_dev, status.st_ino)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock
-from metnos.core.errors import ExecutorError, ManifestError, NoRoom, NotTrusted
+from metnos.core.errors import ExecutorError, ManifestError, MetnosError, NoRoom, NotTrusted
 from metnos.core.sections import ExecutorSettings
 from metnos.core.sign import Signer
 from metnos.executors import folder, index, manifest, signature, verdict, vocabulary
@@ -164,7 +164,7 @@ class Registrar:
         self._refuse_revoked(signed)
         if origin is not Origin.BUILTIN and (refused := self._consent(signed.digest, origin)):
             raise NotTrusted(
-                f"{name} may not live: {refused}", fix=f"metnos executor sign {name}, or metnos inbox list"
+                f"{name} is not signed: {refused}", fix=f"metnos executor sign {name}, or metnos inbox list"
             )
         if origin is not Origin.BUILTIN and state in USABLE:
             self._refuse_too_many(signed)
@@ -218,12 +218,18 @@ class Registrar:
 
     def panic(self, reason: str) -> list[str]:
         """Switch off every executor that is not built in; returns their names."""
-        stopped = []
+        stopped: list[str] = []
+        failed: MetnosError | None = None
         for name in index.active_synthesised(self._db):
-            with self._db.write():  # one by one: what goes wrong with one must not bring back the others
-                if self.judge(name).state in USABLE:
-                    self.change(name, State.DISABLED, reason)
-                    stopped.append(name)
+            try:
+                with self._db.write():  # one by one: what goes wrong with one must not keep or bring back the others
+                    if self.judge(name).state in USABLE:
+                        self.change(name, State.DISABLED, reason)
+                        stopped.append(name)
+            except MetnosError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
         return stopped
 
     def _sign_again(self, signed: Signed) -> bool:

@@ -8,6 +8,7 @@ A dry run is the same road with hands that only note what they would do, and nee
 sandbox.
 """
 
+import contextvars
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,17 +33,20 @@ from metnos.core.sections import ExecutorSettings
 from metnos.core.workspace import Workspace
 from metnos.executors import quotas, run_after, whole
 from metnos.executors.broker import PATTERNS
-from metnos.executors.call import Call, asked, wanted
+from metnos.executors.call import Call, asked, needs_asked, wanted, wants
 from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
+from metnos.executors.effect_rules import RUNS_ALONG
 from metnos.executors.effects import Acting, Effects
 from metnos.executors.manifest import Kind, Reversal
 from metnos.executors.mcp.servers import Servers
 from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
-from metnos.executors.prepare import Place, Prepared, carried_needs, prepare, running_needs
+from metnos.executors.prepare import Place, Prepared, carried_needs, prepare, running_needs, shown_needs
 from metnos.executors.reach import AskTool, Fetching, NoWeb, Reach
+from metnos.executors.scope import Folders
 from metnos.executors.verdict import Executor
+from metnos.law import aliases
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.capability import Capability
@@ -50,11 +54,11 @@ from metnos.law.halt import Halt, Halts
 from metnos.law.inbox import Item
 from metnos.law.need import Need
 from metnos.law.permit import Mint, Permit
-from metnos.law.policy import Ask, Policy, Preview, approval_digest
+from metnos.law.policy import Ask, Decision, Policy, Preview, approval_digest
 from metnos.law.principal import Channel, Principal
 from metnos.sandbox import process
 from metnos.sandbox.pool import Pool
-from metnos.sandbox.stop import stop
+from metnos.sandbox.stop import attempt, stop
 
 __all__ = ["RAN", "REFUSED", "Call", "Parts", "Runner", "watch"]
 
@@ -114,15 +118,24 @@ class Runner:
         self._refuse_refused(call, executor, prepared)
         return self._rehearse(call, executor, prepared)
 
-    def explain(self, call: Call) -> list[tuple[str, str, str]]:
-        """What each step of the policy says about a call. Changes nothing."""
+    def explain(self, call: Call, item: Item | None = None) -> list[tuple[str, str, str]]:
+        """What each step of the policy says about a call, or about what the question ``item`` asked of it. Changes
+        nothing."""
         call = self._begun(call)
-        said = self._parts.policy.explain(self._ask(call, *self._look(call)))
+        executor, prepared = self._look(call)
+        asked_for = needs_asked(item) if item else None
+        if asked_for is not None:
+            prepared = replace(prepared, needs=asked_for)
+        said = self._parts.policy.explain(self._ask(call, executor, prepared))
         return [(step, str(verdict), words) for step, verdict, words in said]
 
-    def needs(self, call: Call) -> tuple[Need, ...]:
-        """Everything that a call wants, target by target. Changes nothing."""
-        return self._look(self._begun(call))[1].needs
+    def needs(self, call: Call, item: Item | None = None) -> tuple[Need, ...]:
+        """Everything that a call wants, target by target, with what the question ``item`` showed to go along. Changes
+        nothing."""
+        asked_for = needs_asked(item) if item else None
+        needs = self._look(self._begun(call))[1].needs if asked_for is None else asked_for
+        shown = (item.body.get("effects") or ()) if item else ()
+        return tuple(dict.fromkeys((*needs, *shown_needs(shown))))
 
     def resume(self, item: Item) -> Outcome:
         """Make the call that an approved question in the inbox is about, or the one that this is a part of."""
@@ -146,13 +159,20 @@ class Runner:
         return self._parts.policy.reask(item.id, ask, lambda: self._preview(call, executor, prepared), by)
 
     def panic(self, reason: str) -> tuple[int, list[str]]:
-        """Stop every sandbox of every process at once and switch off what is not built in; how many, and which."""
-        halts = self._parts.halts
+        """Stop every sandbox of every process at once and switch off what is not built in; how many, and which.
+
+        Every step is tried, whatever failed before it; then it is an error.
+        """
+        halts, disabled = self._parts.halts, list[str]()
         note = halts.note(reason)
-        stopped = stop(halts.file, halts.running, note)
-        self._parts.pool.close()
-        halts.record(note)
-        return stopped, self._parts.catalog.panic(reason)
+        stopped, problems = stop(halts.file, halts.running, note)
+        problems += attempt("sandboxes were not closed", self._parts.pool.close)
+        problems += attempt("the halt was not recorded", lambda: halts.record(note))
+        problems += attempt("executors were not disabled", lambda: disabled.extend(self._parts.catalog.panic(reason)))
+        if problems:
+            what = f"sandboxes stopped: {stopped}; executors disabled: {len(disabled)}; but {'; '.join(problems)}"
+            raise SandboxError(what, fix="See whether everything is halted: metnos doctor")
+        return stopped, disabled
 
     # -- before
 
@@ -162,19 +182,20 @@ class Runner:
     def _look(self, call: Call) -> tuple[Executor, Prepared]:
         executor = self._parts.catalog.get(call.name)
         parts = self._parts
-        started = Servers(parts.workspace.mcp_servers).started_from(parts.home)
+        started = Folders(Servers(parts.workspace.mcp_servers).started_from(parts.home))
         place = Place(parts.home, call.cwd, parts.workspace, parts.model_outside, call.carries, call.named, started)
         return executor, prepare(executor.manifest, call.args, place)
 
     def _with_carried(self, call: Call, executor: Executor, prepared: Prepared) -> tuple[Executor, Prepared]:
         """The call with a need for each thing that is to be asked about and was not named: what its folders take
         along, and what it changes in them that something runs by itself. It is rehearsed to find them, unless the owner
-        is asked, and shown them, anyway."""
+        is asked, and shown them, anyway, or nothing is left for today."""
         patterns = PATTERNS[executor.manifest.reversal]
         named = "move" not in patterns and all(path.is_file() for path in (*prepared.reads, *prepared.writes))
         if not patterns or not prepared.writes or named:
             return executor, prepared
-        if self._parts.policy.decide(self._ask(call, executor, prepared)).verdict != "allow":
+        ask = self._ask(call, executor, prepared)
+        if self._decide(ask).verdict != "allow" or self._parts.policy.quotas(ask) is not None:
             return executor, prepared
         planning = self._parts.planning()
         self._rehearse(call, executor, prepared, planning, answered=False)  # the run that follows answers a breach
@@ -185,7 +206,7 @@ class Runner:
         can = executor.manifest.capabilities
         if call.above or not can.executor.call or can.changes_itself:
             return call
-        if self._parts.policy.decide(ask).verdict != "allow":
+        if self._decide(ask).verdict != "allow":
             return call  # its own yes is used up by now
         body = self._parts.policy.inbox.find(call.resumes).body if call.resumes else {}
         begun = whole.begin(body, approval_digest(ask), {key: ask.body[key] for key in _CALLER})
@@ -219,6 +240,7 @@ class Runner:
                 "now": to_text(call.now or self._parts.clock.now()),
                 "principal": [principal.channel, principal.sender, principal.level],
                 "needs": [need.words for need in prepared.needs],
+                "wants": wants(prepared.needs),
                 "tainted": call.tainted,
                 "carries": call.carries,
                 "above": list(call.above),
@@ -226,9 +248,15 @@ class Runner:
             },
         )
 
+    @aliases.held()
+    def _decide(self, ask: Ask) -> Decision:
+        return self._parts.policy.decide(ask)
+
     def _permit(self, ask: Ask, preview: Callable[[], Preview]) -> Permit:
+        outside = contextvars.copy_context()  # a rehearsal is a step of its own, and looks for itself
         try:
-            return self._parts.policy.permit(ask, preview)
+            with aliases.held():
+                return self._parts.policy.permit(ask, lambda: outside.run(preview))
         except Refused:
             names = {"executor": ask.executor, "channel": ask.principal.channel, "sender": ask.principal.sender}
             digests = {"executor": ask.executor_digest, "arguments": ask.arguments_digest}
@@ -236,7 +264,7 @@ class Runner:
             raise
 
     def _refuse_refused(self, call: Call, executor: Executor, prepared: Prepared) -> None:
-        decision = self._parts.policy.decide(self._ask(call, executor, prepared))
+        decision = self._decide(self._ask(call, executor, prepared))
         if decision.verdict == "refuse":
             raise Refused(f"refused ({decision.rule}): {decision.reason}", fix=decision.fix)
 
@@ -278,7 +306,8 @@ class Runner:
         outcome = self._perform(call, executor, prepared, planning, None)
         if answered:
             run_after.answer_breach(self._parts.catalog, executor, outcome)
-        return outcome, Preview(planning.preview, outcome.effects)
+        runs = tuple((RUNS_ALONG, str(path)) for path in planning.runs)
+        return outcome, Preview(planning.preview, (*outcome.effects, *runs))
 
     # -- acting
 
@@ -342,7 +371,7 @@ class Runner:
 
         def undisputed(need: Need) -> bool:
             ask = replace(self._ask(call, executor, prepared), needs=(need,))
-            return self._parts.policy.decide(ask).verdict == "allow"
+            return self._decide(ask).verdict == "allow"
 
         web = NoWeb() if dry else self._parts.web
         chat = partial(self._parts.chat, call.turn, executor.name) if self._parts.chat and not dry else None

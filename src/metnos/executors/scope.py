@@ -11,7 +11,7 @@ word.
 
 import ipaddress
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,6 +76,41 @@ def spelled(text: str, home: Path, workspace: Path) -> str:
 
 def resolve_all(texts: Sequence[str], home: Path, workspace: Path) -> tuple[Scope, ...]:
     return tuple(resolve(text, home, workspace) for text in texts)
+
+
+class Folders:
+    """Files and folders by their canonical paths, to be asked about many paths: each answer takes as long as that path
+    is deep, however many they are."""
+
+    def __init__(self, paths: Iterable[Path] = ()) -> None:
+        self._paths = frozenset(map(str, paths))
+        self._leading = frozenset(above for path in self._paths for above in _lineage(path))
+
+    def above(self, path: Path) -> list[str]:
+        """Those that are this path or that it lies in, the innermost first."""
+        return [above for above in _lineage(str(path)) if above in self._paths]
+
+    def hold(self, path: Path) -> bool:
+        """Whether this path is one of them, or lies in one."""
+        return any(above in self._paths for above in _lineage(str(path)))
+
+    def lie_in(self, path: Path) -> bool:
+        """Whether this path is one of them, or one of them lies in it."""
+        return str(path) in self._leading
+
+    def __contains__(self, path: Path) -> bool:
+        return str(path) in self._paths
+
+    def __iter__(self) -> Iterator[Path]:
+        return map(Path, self._paths)
+
+
+def _lineage(path: str) -> Iterator[str]:
+    """A canonical path and every folder above it."""
+    yield path
+    while path != "/":
+        path = path.rpartition("/")[0] or "/"
+        yield path
 
 
 def covers(scopes: Iterable[Scope], path: Path) -> bool:

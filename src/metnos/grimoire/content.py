@@ -18,7 +18,7 @@ PART_BYTES = 64 * 1024  # of arguments, plan, slots, candidates, memories and pe
 TEXT_CHARS = 64 * 1024  # of a message, an error, a canonical form
 GONE = "(forgotten)"  # in the place of a text of which at least its being there stays known
 
-_COUNTS = ("count", "total", "truncated", "failed", "cut")
+_COUNTS = ("count", "total", "truncated", "failed", "left_out", "cut")
 _DEEPEST = 40
 _LEAST = 64  # characters that a text keeps even when there is hardly any room
 _KEY = 256  # characters of a key

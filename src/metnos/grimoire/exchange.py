@@ -8,10 +8,10 @@ the mood.
 Rules: a file that is not signed with this very agent's key is a stranger's word, and comes in as `exchange_strangers`
 says: it steers nothing. One that is damaged, cut off, or made by a newer Metnos is refused before anything is changed.
 Taking in again changes nothing: what is known by its id, its source or its words is left as it is, so no file raises
-the belief in anything that is here. Also of an own file facts that read like instructions are refused, episodes that do
-are never consolidated, and what is about the owner or the household, or claims to be their word, waits for consent. The
-playbook itself is not written; its versions can be put back. Vectors of another embedder than the one in use are left
-out, until everything is embedded anew.
+the belief in anything that is here. A file is copied first, and what was checked is what comes in. Also of an own file
+facts that read like instructions are refused, episodes that do are never consolidated, and what is about the owner or
+the household, or claims to be their word, waits for consent. The playbook itself is not written; its versions can be
+put back. Vectors of another embedder than the one in use are left out, until everything is embedded anew.
 
 Does not guarantee that what is taken in is true, nor that two files taken in at once do not wait for one another.
 """
@@ -21,6 +21,8 @@ import hashlib
 import io
 import os
 import re
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -52,6 +54,7 @@ __all__ = ["Exchange", "Taken"]
 FORMAT, VERSION = "metnos memory", 2  # since 2 the end may be signed
 PURPOSE = "memory export"
 _BATCH = 500
+_PART = 1 << 20  # bytes that are copied at once
 _LONGEST = 64 * 1024 * 1024  # bytes of one line: many times what an episode may hold
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LEVEL = 9
@@ -172,9 +175,43 @@ class Exchange:
 
     def survey(self, path: Path) -> Survey:
         """Read a file whole: what it holds, and whose word it is. Raises `BackupError` if it cannot be taken in."""
+        with _opened(path) as raw:
+            return self._survey(path, raw)
+
+    def take_in(
+        self, path: Path, progress: Progress = quiet, stop: Stop = never, survey: Survey | None = None
+    ) -> Taken:
+        """Take a file in; nothing of it, if anything is wrong with it, or if it is not the one that was surveyed.
+        Stopped, once more goes on."""
+        with self._copied(path) as copy:
+            found = self._survey(path, copy)
+            if survey is not None and survey.origin != found.origin:
+                raise _damaged(path, "it was changed meanwhile")
+            of, stranger = found.counts.get("episode", 0), None if found.origin.own else found.origin
+            taking = Taking(self._episodes, self._facts, self._history, stranger, self._clock)
+            episodes = (value for kind, value in self._read(path, copy) if kind == "episode")
+            if not taking.episodes(episodes, lambda done: progress(done, of), stop):
+                return replace(taking.taken(), whole=False)
+            taking.rest((kind, value) for kind, value in self._read(path, copy) if kind not in ("episode", "end"))
+            return taking.taken()
+
+    @contextlib.contextmanager
+    def _copied(self, path: Path) -> Iterator[IO[bytes]]:
+        """A file's content as a file of our own, which nobody else changes while it is read again and again."""
+        with tempfile.TemporaryFile(dir=self._db.path.parent) as copy:
+            try:
+                with path.open("rb") as raw:
+                    shutil.copyfileobj(raw, copy, _PART)
+                copy.flush()
+            except OSError as error:
+                what = f"{path} cannot be copied: {error.strerror or error}"
+                raise BackupError(what, fix="Check that it can be read, and free some space.") from error
+            yield copy
+
+    def _survey(self, path: Path, raw: IO[bytes]) -> Survey:
         counted: Counter[str] = Counter()
         end: Mapping[str, Any] = {}
-        for kind, value in self._read(path):
+        for kind, value in self._read(path, raw):
             if kind == "end":
                 end = value
             else:
@@ -186,30 +223,10 @@ class Exchange:
         own = self._signer is not None and key == self._signer.public
         return Survey(dict(counted), Origin(digest, key, own=own))
 
-    def take_in(
-        self, path: Path, progress: Progress = quiet, stop: Stop = never, survey: Survey | None = None
-    ) -> Taken:
-        """Take a file in; nothing of it, if anything is wrong with it. Stopped, once more goes on."""
-        found = survey or self.survey(path)
-        of, stranger = found.counts.get("episode", 0), None if found.origin.own else found.origin
-        taking = Taking(self._episodes, self._facts, self._history, stranger, self._clock)
-        episodes = (value for kind, value in self._same(path, found) if kind == "episode")
-        if not taking.episodes(episodes, lambda done: progress(done, of), stop):
-            return replace(taking.taken(), whole=False)
-        taking.rest((kind, value) for kind, value in self._same(path, found) if kind not in ("episode", "end"))
-        return taking.taken()
-
-    def _same(self, path: Path, found: Survey) -> "Iterator[tuple[str, Any]]":
-        """What a file holds, as long as it is the one that was looked at."""
-        for kind, value in self._read(path):
-            if kind == "end" and value["sha256"] != found.origin.digest:
-                raise _damaged(path, "it was changed meanwhile")
-            yield kind, value
-
-    def _read(self, path: Path) -> "Iterator[tuple[str, Any]]":
+    def _read(self, path: Path, raw: IO[bytes]) -> "Iterator[tuple[str, Any]]":
         """What a file holds, kind by kind, made into what it is, and its end. Raises `BackupError`."""
         digest, count, space, fact_space = hashlib.sha256(), 0, None, None
-        with _reading(path) as file:
+        with _unpacking(path, raw) as file:
             while line := file.readline(_LONGEST):
                 try:
                     kind, value = lines.decoded(line)
@@ -246,18 +263,25 @@ def _packing(raw: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Iterator[IO[bytes]]:
-    """A file's content, unpacked if it is packed, whatever its name."""
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        with path.open("rb") as raw:
+            yield raw
+    except OSError as error:
+        raise BackupError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _unpacking(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A file's content from its beginning, unpacked if it is packed, whatever its name."""
     import zstandard
 
     try:
-        with path.open("rb") as raw:
-            packed = raw.read(len(_ZSTD)) == _ZSTD
-            raw.seek(0)
-            unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-            yield io.BufferedReader(unpacker.stream_reader(raw)) if packed else raw
-    except OSError as error:
-        raise BackupError(f"{path} cannot be read: {error.strerror or error}") from error
+        raw.seek(0)
+        packed = raw.read(len(_ZSTD)) == _ZSTD
+        raw.seek(0)
+        unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        yield io.BufferedReader(unpacker.stream_reader(raw, closefd=False)) if packed else raw
     except zstandard.ZstdError as error:
         raise _damaged(path, "it cannot be unpacked") from error
 

@@ -11,6 +11,7 @@ either, and a person has to agree to the `Arrival`. Does not guarantee anything 
 facts, the turns and the long memory in it are what they are, and become the agent's own.
 """
 
+import contextlib
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -125,32 +126,56 @@ def _values(workspace: Workspace) -> dict[str, Any]:
 # -- what the Laws' own code remembers
 
 
+_OPEN: Mapping[str, tuple[str, str]] = {  # what lets something happen: its table, and which rows of it do
+    "devices": ("devices", "revoked IS NULL"),
+    "codes": ("pairing_codes", "1"),
+    "grants": ("grants", "revoked IS NULL"),
+    "questions": ("inbox", "state IN ('waiting', 'approved')"),
+    "servers": ("confirmed_servers", "1"),
+}
+
+
 def _void_law(staged: Workspace, clock: Clock, *, own: bool) -> dict[str, int]:
-    staged.running_list.unlink(missing_ok=True)  # processes of another time, and perhaps of another machine
     if not own:
-        staged.latest_time.unlink(missing_ok=True)  # one far ahead would end all that has an end
         _forget_undo(staged)
     if not staged.law_db.exists():
         return {}
-    db = Database(staged.law_db, schema.MIGRATIONS, clock=clock)
-    now = to_text(clock.now())
-    try:
-        with db.write() as tx:
-            found = {
-                "devices": tx.execute("UPDATE devices SET revoked = ?, secret = NULL WHERE revoked IS NULL", (now,)),
-                "codes": tx.execute("DELETE FROM pairing_codes"),
-                "grants": tx.execute("UPDATE grants SET revoked = ? WHERE revoked IS NULL", (now,)),
-                "questions": tx.execute(
-                    "UPDATE inbox SET state = 'expired', answered_at = ? WHERE state IN ('waiting', 'approved')", (now,)
-                ),
-                "servers": tx.execute(FORGET_ALL),
-            }
-        halts = db.query("SELECT id, ts, reason, lifted, for_good FROM halts WHERE lifted IS NULL OR for_good = 1")
-    finally:
-        db.close()
-    if not own:
-        _found_anew(staged, halts, clock)
+    found = _close_law(staged, clock) if own else _replace_law(staged, clock)
     return {name: count for name, count in found.items() if count > 0}
+
+
+def _close_law(staged: Workspace, clock: Clock) -> dict[str, int]:
+    """Make void what lets something happen; returns how many rows of each."""
+    now = to_text(clock.now())
+    acts = {
+        "devices": ("UPDATE devices SET revoked = ?, secret = NULL WHERE revoked IS NULL", (now,)),
+        "codes": ("DELETE FROM pairing_codes", ()),
+        "grants": ("UPDATE grants SET revoked = ? WHERE revoked IS NULL", (now,)),
+        "questions": (
+            "UPDATE inbox SET state = 'expired', answered_at = ? WHERE state IN ('waiting', 'approved')",
+            (now,),
+        ),
+        "servers": (FORGET_ALL, ()),
+    }
+    with contextlib.closing(Database(staged.law_db, schema.MIGRATIONS, clock=clock)) as db, db.write() as tx:
+        return {name: tx.execute(sql, values) for name, (sql, values) in acts.items()}
+
+
+def _replace_law(staged: Workspace, clock: Clock) -> dict[str, int]:
+    """Read what a stranger's ``law.db`` says of halts and how much it would let happen, and put a new one there."""
+    with contextlib.closing(Database(staged.law_db, read_only=True)) as db:
+        tables = {name for (name,) in db.query("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        found = {
+            what: db.query(f"SELECT count(*) FROM {table} WHERE {rows}")[0][0]  # noqa: S608 -- constants
+            for what, (table, rows) in _OPEN.items()
+            if table in tables
+        }
+        columns = {name for (name,) in db.query("SELECT name FROM pragma_table_info('halts')")}
+        for_good = "for_good" if "for_good" in columns else "0"  # of a version that knew of none
+        sql = f"SELECT ts, reason, {for_good} FROM halts WHERE lifted IS NULL OR {for_good} = 1"  # noqa: S608 -- constants
+        halts = db.query(sql) if "halts" in tables else []
+    _found_anew(staged, halts, clock)
+    return found
 
 
 def _found_anew(staged: Workspace, halts: list[Row], clock: Clock) -> None:
@@ -161,7 +186,7 @@ def _found_anew(staged: Workspace, halts: list[Row], clock: Clock) -> None:
     db = Database(staged.law_db, schema.MIGRATIONS, clock=clock)
     try:
         with db.write() as tx:
-            for _, ts, reason, _, for_good in halts:
+            for ts, reason, for_good in halts:
                 said = "".join(each for each in str(reason) if each.isprintable())[:_HALT_REASON]
                 row = (ids(), _moment(ts, clock), said, int(bool(for_good)))
                 tx.execute("INSERT INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)

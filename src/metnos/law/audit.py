@@ -134,6 +134,14 @@ class Audit:
             self._settle(tx)
             return next(iter(_doubts(tx)), None)
 
+    def raise_doubt(self, why: str) -> None:
+        """Doubt what the log vouches for; a new doubt is said in the log."""
+        with self._db.write() as tx:
+            head = self._settle(tx)
+            if why not in _doubts(tx):
+                self._doubt(tx, why)
+                self._put(tx, head, Entry(DOUBTED))
+
     def doubts(self) -> list[str]:
         """All that makes this log doubtful, the oldest first."""
         with self._db.write() as tx:

@@ -19,14 +19,15 @@ from metnos.core.records import Check
 from metnos.core.sections import Settings
 from metnos.core.settings_file import template
 from metnos.core.workspace import LONG_MEMORY, Workspace
-from metnos.law import constitution, schema
+from metnos.law import constitution, law_store, schema
 from metnos.law.audit import Audit
 from metnos.law.audit_line import KEY_INSTALLED, Entry
 from metnos.law.halt import READY_COUNT, Halts
 from metnos.law.halt_file import MAY_ACT, HaltFile
+from metnos.law.law_store import LawStore
 from metnos.law.own_pin import OwnPin
+from metnos.law.principal import Principal
 from metnos.law.steady_clock import SteadyClock
-from metnos.store.db import Database
 
 CREATED = "workspace created"
 
@@ -35,9 +36,27 @@ CREATED = "workspace created"
 class Seat:
     """The law's working parts in one workspace."""
 
-    db: Database
+    db: LawStore
     audit: Audit
     signer: sign.Signer
+
+    def close(self) -> None:
+        self.db.close()
+        self.audit.close()
+
+    def doubts(self) -> list[str]:
+        """All that makes audit and store doubtful, the oldest first."""
+        if self.db.is_older():
+            self.audit.raise_doubt(law_store.OLDER)
+        return self.audit.doubts()
+
+    def accept(self, by: Principal) -> list[str]:
+        """Take audit and store as they are; returns what was doubted."""
+        self.doubts()
+        doubted = self.audit.accept(by)
+        if self.db.is_older():
+            self.db.accept()
+        return doubted
 
 
 def found(workspace: Workspace, settings: Settings, clock: Clock) -> list[str]:
@@ -71,7 +90,9 @@ def take_seat(workspace: Workspace, settings: Settings, clock: Clock) -> Seat:
     signer = sign.load_signer(workspace.secret_key)
     wait = settings.store.busy_timeout_s
     audit = Audit(workspace, signer, clock, every=settings.audit.checkpoint_every, busy_timeout_s=wait)
-    return Seat(Database(workspace.law_db, schema.MIGRATIONS, busy_timeout_s=wait, clock=clock), audit, signer)
+    seen = audit.witness.store_count
+    db = LawStore(workspace.law_db, schema.MIGRATIONS, seen, busy_timeout_s=wait, clock=clock)
+    return Seat(db, audit, signer)
 
 
 def settle_halts(workspace: Workspace, seat: Seat, clock: Clock) -> None:

@@ -8,7 +8,7 @@ about the audit halts as well, until the owner accepts the audit. Does not end a
 """
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from metnos.core.canon import sha256_hex
 from metnos.core.clock import Clock, to_text
@@ -18,9 +18,10 @@ from metnos.core.workspace import Workspace
 from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.halt_file import MAY_ACT, HaltFile, HaltNote
+from metnos.law.law_store import OLDER, LawStore
 from metnos.law.principal import Principal
 from metnos.law.running import RunningList
-from metnos.store.db import Database, Transaction
+from metnos.store.db import Transaction
 from metnos.store.migrations import Migration
 
 HALTED = "everything halted"
@@ -60,6 +61,7 @@ _DOUBTED = (
     "Look at it: metnos audit verify. To take it as it is, as after putting an older copy of the workspace back:"
     " metnos audit accept"
 )
+_INCOMPLETE = "the audit log may be incomplete. "
 _FOR_GOOD = "SELECT reason FROM halts WHERE for_good = 1 LIMIT 1"
 _FOR_GOOD_WHOLE = "SELECT id, ts, reason, for_good FROM halts WHERE for_good = 1 LIMIT 1"
 _UNKNOWN = "the reason was lost with the store; the audit knows of the halt"
@@ -78,7 +80,7 @@ class Halt:
 class Halts:
     """The kill switch of one workspace, and what it has to reach."""
 
-    def __init__(self, workspace: Workspace, db: Database, audit: Audit, clock: Clock) -> None:
+    def __init__(self, workspace: Workspace, db: LawStore, audit: Audit, clock: Clock) -> None:
         self.file = HaltFile(workspace.halt_file)
         self.running = RunningList(workspace.running_list)
         self._db = db
@@ -93,23 +95,15 @@ class Halts:
         """
         if lost:
             self._rebuild()
-        note = self.file.read()
-        if not self.file.exists():
-            if self._is_announced():
-                return
-            note = self._standing() or MAY_ACT
-            self.file.create(note)
-        if not note.announced:
+        if not self.file.exists() and not self._is_announced():
+            self.file.create(self._standing() or MAY_ACT)
+        if not self.file.read().announced:
             if not self._is_announced():
                 self._audit.append(Entry(READY))
-            note = replace(self.file.read(), announced=True)
-            self.file.write(note)
-        standing = self._standing()
-        if standing is not None and not note.halted:
-            self.file.halt(standing)
-        if note.halted and note.id:
-            with contextlib.suppress(MetnosError):  # it holds all the same, and the next start tries again
-                self.record(note)
+            self.file.announce()
+        if self.file.read().halted or self._standing() is not None:
+            self._agree()
+        self._db.settle(lost=lost)
         self.running.create()
 
     def note(self, reason: str, *, for_good: bool = False) -> HaltNote:
@@ -124,34 +118,45 @@ class Halts:
 
     def record(self, note: HaltNote) -> None:
         """Tell the store and the audit of a halt that holds already. Each is told, also if the other cannot be."""
-        row = (note.id, note.ts, note.reason, note.for_good)
+        failed: MetnosError | None = None
         try:
             with self._db.write() as tx:
-                fresh = tx.execute("INSERT OR IGNORE INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)
-        except StoreError:
-            self._audit.append(_entry(note))
-            raise
-        if fresh:
-            self._audit.append(_entry(note))
+                _keep(tx, note)
+                failed = self._tell_audit(note)  # before another process can lift it
+        except StoreError as error:
+            failed = self._tell_audit(note) or error
+        if failed is not None:
+            raise failed
 
     def lift(self, by: Principal) -> bool:
-        """Let things happen again; says whether anything was halted. Only the owner may."""
+        """Let things happen again; says whether anything was halted. Only the owner may.
+
+        What was halted while this goes on stays halted.
+        """
         if not by.may_answer:
             raise Refused(f"{by} may not lift a halt: a person has to", fix="Lift it at a terminal where you can type.")
-        note = self.file.read()
-        if note.for_good:
-            raise _forever(note.reason)
-        with self._db.write() as tx:
-            if row := tx.first(_FOR_GOOD):
-                raise _forever(row[0])
-            count = len(tx.query("SELECT 1 FROM halts WHERE lifted IS NULL"))
-            if not count and not note.halted:
-                return False
-            names = {"channel": by.channel, "sender": by.sender}
-            self._audit.append(Entry(LIFTED, names, counts={"halts": count}))
-            self._lift_all(tx)
-        if not self.file.create(replace(MAY_ACT, announced=True)):
-            self.file.write(replace(MAY_ACT, announced=True))
+        self.file.refuse_unchangeable()
+        lifted: HaltNote | None = None
+        try:
+            with self._db.write() as tx:  # whoever records a halt waits for this
+                note = self.file.read()
+                if note.for_good:
+                    raise _forever(note.reason)
+                if row := tx.first(_FOR_GOOD):
+                    raise _forever(row[0])
+                count = len(tx.query("SELECT 1 FROM halts WHERE lifted IS NULL"))
+                if not count and not note.halted:
+                    return False
+                names = {"channel": by.channel, "sender": by.sender}
+                self._audit.append(Entry(LIFTED, names, counts={"halts": count}))
+                self._lift_all(tx)
+                lifted = note if self.file.lift(note) else None
+        except MetnosError:
+            if lifted is not None:
+                self.file.halt(lifted)  # the store could not be told
+            raise
+        if lifted is None:
+            raise Refused("everything was halted again meanwhile", fix="See why: metnos doctor. Then lift it again.")
         return True
 
     def halted(self) -> Halt | None:
@@ -171,13 +176,18 @@ class Halts:
         return Halt(why, _NO_WAY_BACK if self._is_final(note) else _WAY_BACK)
 
     def _doubted(self) -> Halt | None:
-        """The halt that a doubt about the audit is: whoever cut the record may have cut a halt out of it."""
+        """The halt that a doubt about audit and store is: whoever cut the record may have cut a halt out of it."""
         try:
             doubt = self._audit.doubt()
+            if doubt is None and self._db.is_older():
+                doubt = OLDER
+                self._audit.raise_doubt(doubt)
         except (MetnosError, OSError) as error:
             why = error.what if isinstance(error, MetnosError) else str(error.strerror)
-            return Halt(f"nothing may act, because the audit cannot be read: {why}", "metnos doctor")
-        return None if doubt is None else Halt(f"nothing may act, because the audit is in doubt: {doubt}", _DOUBTED)
+            return Halt(f"everything is stopped: the audit log cannot be read: {why}", "See: metnos doctor")
+        if doubt is None:
+            return None
+        return Halt(f"everything is stopped: {'' if doubt == OLDER else _INCOMPLETE}{doubt}", _DOUBTED)
 
     def why(self) -> str | None:
         """The same, for whoever only shows it."""
@@ -220,12 +230,46 @@ class Halts:
         """Whether the audit says that a halt file was ever made here."""
         return any(line.kind == READY or READY_COUNT in line.entry.counts for line in self._audit.newest())
 
+    def _agree(self) -> None:
+        """Make file, store and audit know of every halt that one of them knows."""
+        try:
+            with self._db.write():  # no lift is between its steps now
+                self._halt_what_stands()
+                for note in (self.file.read(), self._standing()):
+                    if note is not None and note.halted and note.id:
+                        with contextlib.suppress(MetnosError):
+                            self.record(note)
+        except StoreError:
+            self._halt_what_stands()  # the next start tries the rest again
+
+    def _halt_what_stands(self) -> None:
+        standing = self._standing()
+        if standing is not None and not self.file.read().halted:
+            self.file.halt(standing)
+
+    def _tell_audit(self, note: HaltNote) -> MetnosError | None:
+        """Record a halt unless the audit knows that it holds; returns why that could not be."""
+        try:
+            if not self._is_recorded(note):
+                self._audit.append(_entry(note))
+        except MetnosError as error:
+            return error
+        return None
+
+    def _is_recorded(self, note: HaltNote) -> bool:
+        """Whether the audit knows that this halt holds."""
+        for line in self._audit.newest():
+            if line.kind == HALTED and line.entry.names.get("halt") == note.id:
+                return True
+            if line.kind == LIFTED and not note.for_good:
+                return False
+        return False
+
     def _rebuild(self) -> None:
         """Learn from the audit what was halted and not lifted since."""
         with self._db.write() as tx:
             for note in self._recorded():
-                row = (note.id, note.ts, note.reason, note.for_good)
-                tx.execute("INSERT OR IGNORE INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?)", row)
+                _keep(tx, note)
 
     def _recorded(self) -> list[HaltNote]:
         """What was halted and not lifted since, as the audit has it."""
@@ -242,6 +286,14 @@ class Halts:
 
 def make_note(clock: Clock, ids: UlidMaker, reason: str, *, for_good: bool = False) -> HaltNote:
     return HaltNote(halted=True, id=ids(), ts=to_text(clock.now()), reason=reason, for_good=for_good)
+
+
+def _keep(tx: Transaction, note: HaltNote) -> None:
+    """Store a halt that holds, also if it was lifted before."""
+    tx.execute(
+        "INSERT INTO halts (id, ts, reason, for_good) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET lifted = NULL",
+        (note.id, note.ts, note.reason, note.for_good),
+    )
 
 
 def _entry(note: HaltNote) -> Entry:

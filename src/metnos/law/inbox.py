@@ -191,9 +191,11 @@ class Inbox:
         """
         with self._answer(item_id, by, (State.WAITING,)) as (tx, item):
             if item.kind in NAMED and (not item.word or typed != item.word):
-                raise InboxError("its name was not typed, so it stays as it is", fix=f"Type in full: {item.word}")
+                raise InboxError("not approved: the name you typed does not match", fix=f"Type in full: {item.word}")
             if seen is not None and seen != item.yes_count:
-                raise InboxError("somebody answered this meanwhile", fix=f"Look again: metnos inbox show {item.id}")
+                raise InboxError(
+                    "this question was answered in the meantime", fix=f"Look again: metnos inbox show {item.id}"
+                )
             number = item.yes_count + 1
             state = State.APPROVED if number == item.needs_yes else State.WAITING
             self._record(ANSWERS["approved"], item, by, {"yes": number, "of": item.needs_yes})

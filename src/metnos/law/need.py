@@ -33,6 +33,7 @@ STARTED = "started"  # what a program that runs outside the sandbox is started f
 CARRIED = "carried"  # hidden, and taken along by a folder that goes as a whole
 NAMED = "named"  # hidden, and the owner's own words name this very path
 RUNS = "runs"  # reached through a name that something runs or obeys by itself
+AGENT = "agent"  # within the workspace, where executors change the notes alone
 FORBIDDEN = "forbidden"  # reached through a name that nothing may touch
 LOOKUP = "LOOKUP"  # the verb of asking name servers for a name, where that alone can tell them something
 

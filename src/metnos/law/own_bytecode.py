@@ -10,6 +10,7 @@ does not write the same bytes twice; where its lines stand in the source is left
 
 import importlib.util
 import marshal
+import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -54,6 +55,11 @@ def judge(package: Path, code: OwnCode, known: Iterable[str] = ()) -> Judged:
         else:
             wrong.append(str(_place(source)))
     return Judged(tuple(wrong), frozenset(proven))
+
+
+def removal(package: Path) -> str:
+    """What to type to remove every compiled file of the package; Python makes them anew."""
+    return f"find {shlex.quote(str(package))} -name __pycache__ -prune -exec rm -r {{}} +"
 
 
 def is_believed(compiled: bytes, source: Path) -> bool:

@@ -60,6 +60,7 @@ MIGRATIONS = (
     ),
 )
 _FIX = "If you changed or updated it yourself: metnos doctor --pin. If not: install Metnos again."
+_MISCOMPILED = "the compiled file {} does not match its source"
 _AGAIN = "Start Metnos again: metnos serve --stop, then metnos open."
 
 Query = Callable[[str], list[Row]]
@@ -167,8 +168,8 @@ class OwnPin:
         if now.digest != pin.digest:
             return Halt(_words(self._compare(now, pin, ())), _FIX, RULE)
         if seen.miscompiled:
-            what = f"{name_first(seen.miscompiled)} is not compiled from its source"
-            return Halt(what, "Remove every such file (metnos doctor --deep lists them), then start again.", RULE)
+            fix = f"Remove the compiled files: {own_bytecode.removal(self._package)}. Then start Metnos again."
+            return Halt(_MISCOMPILED.format(name_first(seen.miscompiled)), fix, RULE)
         if seen.started.digest != pin.digest:
             return Halt("Metnos was started with other code than is pinned now", _AGAIN, RULE)
         return None
@@ -188,7 +189,8 @@ class OwnPin:
         if by.channel is not Channel.TERMINAL or not by.may_answer:
             raise Refused(f"{by} may not pin the code of Metnos", fix="Type at the terminal: metnos doctor --pin")
         if word != found.word:
-            raise Refused("that is not the word that was shown, or the code changed meanwhile", fix="Look again.")
+            what = "the word is wrong, or the code changed since it was shown; nothing was pinned"
+            raise Refused(what, fix="Type again: metnos doctor --pin")
         if found.miscompiled or found.code.unreadable:
             listed = name_first((*found.miscompiled, *found.code.unreadable))
             raise Refused(f"this code cannot be pinned: see {listed}", fix="Remove it, then type the same again.")
@@ -288,7 +290,7 @@ def describe(found: Finding) -> Iterable[str]:
     if found.unrecorded:
         yield f"it is not what was installed: {name_first(found.unrecorded)}"
     if found.miscompiled:
-        yield f"not compiled from its source: {name_first(found.miscompiled)}"
+        yield _MISCOMPILED.format(name_first(found.miscompiled))
     if found.code.unreadable:
         yield f"it cannot be read: {name_first(found.code.unreadable)}"
 

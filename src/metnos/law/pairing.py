@@ -215,7 +215,7 @@ class Pairing:
     def revoke(self, part: str, by: Principal) -> Device:
         """End a device now, and with it the codes that it made; the last letters of its id are enough."""
         if not by.is_owner:
-            raise Refused(f"{by} cannot end a device", fix="Do it at the terminal or on the web page.")
+            raise Refused(f"{by} may not remove a device", fix="Do it at the terminal or on the web page.")
         found = [each for each in self.devices() if part and each.id.endswith(part.upper())]
         if len(found) != 1:
             raise UsageError(
@@ -290,7 +290,7 @@ def _refuse_higher(by: Principal, device: Device) -> None:
     itself = (by.channel, by.sender) == (device.channel, device.sender)
     if not itself and lower(by.level, device.level) is not device.level:
         raise Refused(
-            f"{by} has the level {by.level} and cannot end a device with the level {device.level}",
+            f"{by} has the level {by.level} and may not remove a device with the level {device.level}",
             fix=f"Do it at the terminal: metnos device revoke {device.id[-6:]}",
         )
 

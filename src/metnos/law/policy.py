@@ -24,12 +24,13 @@ from metnos.law.grants import Grants
 from metnos.law.halt import Halt
 from metnos.law.inbox import ACT, Inbox, Item, State
 from metnos.law.levels import Use, Verdict
-from metnos.law.need import FORBIDDEN, Need, Place, place_of_host
+from metnos.law.need import AGENT, FORBIDDEN, Need, Place, place_of_host
 from metnos.law.permit import Effects, Mint, Permit
 from metnos.law.principal import OWN_PROGRAMS, PROGRAMS, Autonomy, Principal, lower
 
 MOST_ASKED = 20  # questions of one program that wait at once: a person reads no more of them in a sitting
 _RAISE_IT = "Raise the level: metnos config set policy.autonomy"
+_ELSEWHERE = "No level helps {} here: it may do no more than that. Ask for it yourself, at a terminal."
 _NAME_IT = "Ask for it yourself, with that very path in your own words."
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -249,9 +250,12 @@ class Policy:
             return Decision(verdict, f"level {level}", f"at the level {level} this needs no question")
         rule = "; ".join(dict.fromkeys(levels.row(use).words for each, use, _ in found if each is verdict))
         reason = f"at the level {level}, Metnos must {verdict.words}: {', '.join(words)}"
-        fix = _RAISE_IT
-        if any(levels.row(use).at(Autonomy.FULL) is Verdict.REFUSE for _, use, _ in found):
+        fix = ""
+        if verdict is Verdict.REFUSE and any(levels.row(use).at(Autonomy.FULL) is verdict for _, use, _ in found):
             fix = _NAME_IT  # no level allows it
+        elif verdict is Verdict.REFUSE:
+            own = any(levels.row(use).at(ask.principal.level) is verdict for _, use, _ in found)
+            fix = _ELSEWHERE.format(ask.principal) if own else _RAISE_IT
         return Decision(verdict, f"level {level}: {rule}", reason, fix)
 
     def _grants(self, ask: Ask, so_far: Decision) -> Decision:
@@ -326,6 +330,9 @@ def _not_forbidden(ask: Ask, so_far: Decision) -> Decision:
         if need.verb == FORBIDDEN:
             reason = f"{path} was reached by a name that is out of bounds for any {access}"
             return Decision(Verdict.REFUSE, "forbidden paths", reason, _NO_WAY)
+        if need.verb == AGENT:
+            reason = f"{path} belongs to the agent itself: no executor changes it"
+            return Decision(Verdict.REFUSE, "forbidden paths", reason, _NO_WAY)
         what = why_forbidden(path, access)
         if what is not None:
             reason = f"{path} is out of bounds for any {access}: it belongs to {what}"
@@ -354,7 +361,8 @@ def _origin(ask: Ask, so_far: Decision) -> Decision:
     """What content from outside may have suggested is for the owner to decide."""
     if not ask.tainted or so_far.verdict is not Verdict.ALLOW:
         return so_far
-    return Decision(Verdict.ASK, "origin", "it touches what you did not name, or was planned after content was read")
+    why = "you did not name this in your request, or Metnos planned it after reading a file or page"
+    return Decision(Verdict.ASK, "origin", why)
 
 
 def _pass(so_far: Decision, rule: str, reason: str) -> Decision:

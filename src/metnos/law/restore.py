@@ -8,7 +8,7 @@ gets a new one, which the audit then says. An archive holds no other keys, and n
 
 What must not come along is made void before the workspace takes its place (see `arrival`). A person has to agree to
 every restore: one of the agent's own backup, too, takes away what was recorded since. What takes the place of a
-workspace is halted unless that one's halt file, store and audit all say that it may act.
+workspace is halted unless that one's halt file, store and audit all say that it may act, its file also at the end.
 Every file comes out with mode 0600 and every folder with 0700.
 """
 
@@ -20,7 +20,6 @@ import itertools
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +42,7 @@ from metnos.law.backup import SEALED_KEYS
 from metnos.law.halt import Halts, make_note
 from metnos.law.halt_file import HaltFile, HaltNote
 from metnos.law.principal import Principal
+from metnos.law.staging import remove_leftovers, staging_folder
 from metnos.store import archive
 from metnos.store.archive import Manifest
 from metnos.store.db import Database
@@ -92,42 +92,37 @@ def restore(
     try:
         occupied = _refuse_bad_place(workspace.root, replace=replace)
         workspace.root.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{workspace.root.name}.restoring-", dir=workspace.root.parent))
-        unpacked = staging.stat().st_ino
+        remove_leftovers(workspace.root)
+        with staging_folder(workspace.root) as staging:
+            staged = Workspace(staging)
+            manifest = archive.read(source, into=staging)
+            before = workspace if _same_agent(workspace, manifest) else None
+            _refuse_open_keys(staged)
+            keys = _place_keys(staged, before, manifest, passphrase)
+            faults = _prove(staged, manifest)
+            arrived = arrival.settle(staged, before, manifest, clock, settle)
+            by = agree(arrived)
+            if by is None or not by.may_answer:
+                raise Refused(
+                    "restoring needs your confirmation at a terminal; nothing was restored",
+                    fix="Type at a terminal: metnos restore ARCHIVE",
+                )
+            arrival.close_all(staged)
+            digest = sha256_file(source)
+            halt = _halt_of(workspace, clock) if occupied else None  # no backup lifts a halt
+            if halt is not None:
+                _keep_halted(staged, halt)
+            if occupied:
+                _say_goodbye(workspace, clock, digest)
+            kept = _take_place(staging, workspace.root, occupied, clock)
     except OSError as error:
         raise _cannot(error, workspace.root) from error
-    try:
-        staged = Workspace(staging)
-        manifest = archive.read(source, into=staging)
-        before = workspace if _same_agent(workspace, manifest) else None
-        _refuse_open_keys(staged)
-        keys = _place_keys(staged, workspace, manifest, passphrase)
-        faults = _prove(staged, manifest)
-        arrived = arrival.settle(staged, before, manifest, clock, settle)
-        by = agree(arrived)
-        if by is None or not by.may_answer:
-            raise Refused(
-                "no person agreed to what this backup brings; nothing was restored",
-                fix="To look at it and agree, type at a terminal: metnos restore ARCHIVE",
-            )
-        arrival.close_all(staged)
-        digest = sha256_file(source)
-        if occupied and (note := _halt_of(workspace, clock)) is not None:  # no backup lifts a halt
-            _keep_halted(staged, note)
-        if occupied:
-            _say_goodbye(workspace, clock, digest)
-        kept = _take_place(staging, workspace.root, occupied, clock)
-    except BaseException as error:
-        # After the exchange that name holds the old workspace, which is never removed.
-        if staging.exists() and staging.stat().st_ino == unpacked:
-            shutil.rmtree(staging)
-        if isinstance(error, OSError):
-            raise _cannot(error, workspace.root) from error
-        raise
+    if kept is not None:
+        _keep_late_halt(workspace, Workspace(kept), halt, clock)
     # The restored settings or Laws may be what is broken; these acts need neither, and the next start will say so.
     founding.complete(workspace)
     seat = founding.take_seat(workspace, Settings.model_construct(), clock)
-    seat.audit.accept(by)  # the log is an older one on purpose
+    seat.accept(by)  # log and store are older ones on purpose
     founding.install_key(seat)
     counts = {**arrived.void, "settings": len(arrived.settings), "own": int(arrived.own)}
     names = {"public_key": arrived.key, "channel": by.channel, "sender": by.sender}
@@ -161,7 +156,7 @@ def _say_goodbye(workspace: Workspace, clock: Clock, digest: str) -> None:
 
 def _halt_of(workspace: Workspace, clock: Clock) -> HaltNote | None:
     """Why the workspace that is replaced may not act; nothing if it is none, or if all that know of halts know none."""
-    if not (workspace.law.exists() or workspace.keys.exists()):
+    if not _is_founded(workspace):
         return None
     note = HaltFile(workspace.halt_file).read()
     try:
@@ -181,6 +176,19 @@ def _halt_of(workspace: Workspace, clock: Clock) -> HaltNote | None:
     return None
 
 
+def _keep_late_halt(workspace: Workspace, kept: Workspace, known: HaltNote | None, clock: Clock) -> None:
+    """Halt what took a place if what had it was halted after the look at it, and before the exchange."""
+    late = HaltFile(kept.halt_file).wait_and_read()
+    if not _is_founded(kept) or not late.halted or (known is not None and late.id in ("", known.id)):
+        return
+    note = late if late.id else make_note(clock, UlidMaker(clock), late.reason)
+    HaltFile(workspace.halt_file).halt(note)
+
+
+def _is_founded(workspace: Workspace) -> bool:
+    return workspace.law.exists() or workspace.keys.exists()
+
+
 def _keep_halted(staged: Workspace, note: HaltNote) -> None:
     """Halt what takes the place of a halted workspace; its next start tells the store and the audit."""
     staged.halt_file.unlink(missing_ok=True)
@@ -192,8 +200,8 @@ def _cannot(error: OSError, root: Path) -> BackupError:
     return BackupError(f"nothing was restored to {root}: {error.strerror or error}", fix=fix)
 
 
-def _place_keys(staged: Workspace, current: Workspace, manifest: Manifest, passphrase: str | None) -> str:
-    """Put keys into the staged workspace and say where they came from."""
+def _place_keys(staged: Workspace, before: Workspace | None, manifest: Manifest, passphrase: str | None) -> str:
+    """Put keys into the staged workspace and say where they came from; ``before`` is what the same agent had there."""
     sealed = staged.root / SEALED_KEYS
     if sealed.exists() and passphrase is not None:
         content = unseal(sealed.read_bytes(), passphrase)
@@ -208,8 +216,8 @@ def _place_keys(staged: Workspace, current: Workspace, manifest: Manifest, passp
     sealed.unlink(missing_ok=True)
     shutil.rmtree(sealed.parent, ignore_errors=True)
     staged.keys.mkdir(mode=files.PRIVATE_FOLDER, exist_ok=True)
-    if _same_agent(current, manifest):
-        for path in current.keys.iterdir():
+    if before is not None:
+        for path in before.keys.iterdir():
             if path.is_file() and not path.is_symlink():
                 shutil.copy2(path, staged.keys / path.name)
         return "kept from the workspace that was there"

@@ -7,20 +7,19 @@ permit. Does not end any process.
 """
 
 import contextlib
-import fcntl
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from metnos.core import files
 from metnos.core.errors import StoreError
+from metnos.core.fixed_file import FixedFile, OpenFixedFile
 
 _SLOT = 32  # bytes of one entry
 _BLOCK = 4096  # by which the file grows
 _EMPTY = b" " * (_SLOT - 1) + b"\n"
+_LARGEST = 1 << 24  # bytes: more processes than a kernel has numbers for
 _ENTRY = re.compile(rb" *(\d{1,10}) (\d{1,20}) *\n")
 
 
@@ -36,45 +35,36 @@ class RunningList:
     """The list of one workspace. Threads and processes may share it."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._file = FixedFile(path)
 
     def create(self) -> None:
-        files.create(self._path, _EMPTY * (_BLOCK // _SLOT), mode=files.PRIVATE_FILE)
+        self._file.create(_EMPTY * (_BLOCK // _SLOT))
 
     def add(self, pid: int, started: str) -> None:
         """List a process. An older one of the same number is gone, or it could not have that number."""
         try:
             self.create()
-            with self._held() as descriptor:
-                slots = list(_slots(_read(descriptor)))
-                _write(descriptor, _place(slots, pid), f"{pid} {started}".encode())
+            with self._file.held() as held:
+                slots = list(_slots(held.read(_LARGEST)))
+                _write(held, _place(slots, pid), f"{pid} {started}".encode())
         except OSError as error:
-            what = f"what runs cannot be listed in {self._path}: {error.strerror or error}"
+            what = f"what runs cannot be listed in {self._file.path}: {error.strerror or error}"
             raise StoreError(what, fix="Free some space, or check who owns it. Nothing was started.") from error
 
     def remove(self, pid: int) -> None:
         """Take a process off the list. What cannot be taken off stays on it, which harms nothing."""
-        with contextlib.suppress(OSError), self._held() as descriptor:
-            for number, entry in enumerate(_slots(_read(descriptor))):
+        with contextlib.suppress(OSError), self._file.held() as held:
+            for number, entry in enumerate(_slots(held.read(_LARGEST))):
                 if entry is not None and entry.pid == pid:
-                    _write(descriptor, number, b"")
+                    _write(held, number, b"")
 
     def all(self) -> list[Running]:
         """Everything listed, by number; nothing if the list cannot be read."""
         try:
-            raw = self._path.read_bytes()
+            raw = self._file.read(_LARGEST)
         except OSError:
             return []
         return sorted((each for each in _slots(raw) if each is not None), key=lambda each: each.pid)
-
-    @contextlib.contextmanager
-    def _held(self) -> Iterator[int]:
-        descriptor = os.open(self._path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield descriptor
-        finally:
-            os.close(descriptor)
 
 
 def _slots(raw: bytes) -> Iterator[Running | None]:
@@ -96,15 +86,8 @@ def _is_there(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def _read(descriptor: int) -> bytes:
-    return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-
-
-def _write(descriptor: int, number: int, text: bytes) -> None:
+def _write(held: OpenFixedFile, number: int, text: bytes) -> None:
     """Fill one slot; a new one comes with a whole block of empty ones behind it."""
-    end = os.fstat(descriptor).st_size
-    if number * _SLOT >= end:
-        block = _EMPTY * (_BLOCK // _SLOT)
-        if os.pwrite(descriptor, block, number * _SLOT) != len(block):
-            raise OSError(28, os.strerror(28))
-    os.pwrite(descriptor, text.ljust(_SLOT - 1) + b"\n", number * _SLOT)
+    if number * _SLOT >= held.size():
+        held.put(_EMPTY * (_BLOCK // _SLOT), number * _SLOT)
+    held.put(text.ljust(_SLOT - 1) + b"\n", number * _SLOT)

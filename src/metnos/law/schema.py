@@ -1,6 +1,6 @@
 """The whole schema of law.db, in the order in which it grew. New steps go to the end; see `metnos.store.migrations`."""
 
-from metnos.law import confirmation, constitution, grants, halt, inbox, own_pin, pairing
+from metnos.law import confirmation, constitution, grants, halt, inbox, law_store, own_pin, pairing
 
 MIGRATIONS = (
     *constitution.MIGRATIONS,
@@ -12,4 +12,5 @@ MIGRATIONS = (
     halt.RUNNING_LISTED,
     *confirmation.MIGRATIONS,
     *own_pin.MIGRATIONS,
+    *law_store.MIGRATIONS,
 )

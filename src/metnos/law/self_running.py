@@ -24,7 +24,7 @@ class SelfRunning:
     @classmethod
     def beside(cls, notes: Path, started: Iterable[Path] = ()) -> "SelfRunning":
         # Not by names that links of a home give it: there other programs look.
-        return cls(tuple(started), tuple(dict.fromkeys((notes, notes.resolve()))))
+        return cls(tuple(sorted(started)), tuple(dict.fromkeys((notes, notes.resolve()))))
 
     def find(self, names: Iterable[Path | str]) -> str | None:
         """What a path with these names is, if something runs or obeys it by itself."""

@@ -8,8 +8,6 @@ out. Does not see a clock that is set back again and again by less than that, or
 """
 
 import contextlib
-import fcntl
-import os
 import re
 import threading
 from collections.abc import Callable
@@ -17,15 +15,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from metnos.core import files
 from metnos.core.clock import Clock, from_text, to_text
+from metnos.core.fixed_file import FixedFile
 
 CORRECTION = timedelta(minutes=5)
 _EVERY = timedelta(minutes=1)  # how exactly the file knows the latest time
 _MILLI = timedelta(milliseconds=1)
 _SIZE = 64
 _RECORD = re.compile(rb"(\d{1,9}) (\S{24}) (\d{1,18}) *\n")
-_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,7 +56,7 @@ class SteadyClock:
 
     def __init__(self, path: Path, clock: Clock, recorded: Callable[[], datetime | None]) -> None:
         """``recorded`` is the latest time that is known elsewhere; asked where the file does not tell any."""
-        self._path = path
+        self._file = FixedFile(path)
         self._clock = clock
         self._recorded = recorded
         self._lock = threading.Lock()
@@ -98,27 +95,19 @@ class SteadyClock:
 
     def _read(self) -> LatestTime | None:
         try:
-            descriptor = os.open(self._path, os.O_RDONLY | _FLAGS)
+            return parse(self._file.read(_SIZE + 1))
         except OSError:
             return None
-        try:
-            return parse(os.pread(descriptor, _SIZE + 1, 0))
-        except OSError:
-            return None
-        finally:
-            os.close(descriptor)
 
     def _write(self, latest: LatestTime) -> None:
         """Keep it where nothing later is kept. What cannot be kept is known to this process alone."""
         with contextlib.suppress(OSError):
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | _FLAGS, files.PRIVATE_FILE)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                stored = parse(os.pread(descriptor, _SIZE + 1, 0))
+            if self._file.create(latest.encode()):
+                return
+            with self._file.held() as held:
+                stored = parse(held.read(_SIZE + 1))
                 if stored is None or stored < latest or stored.ahead != latest.ahead:
-                    os.pwrite(descriptor, max(latest, stored or latest).encode(), 0)
-            finally:
-                os.close(descriptor)
+                    held.overwrite(max(latest, stored or latest).encode())
 
 
 def parse(raw: bytes) -> LatestTime | None:

@@ -5,13 +5,11 @@ back, look sound from inside. The witness is what neither reaches: the last sign
 under a name made of the agent's key and the workspace's path.
 
 Rules: it is written inside the audit's lock, after the line that it speaks of is on the disk, so it is never ahead of a
-log that only lost power; it may be behind. It is one small file that is overwritten in place and never synced, because
-being late harms nothing. A missing one is made by the next line. Does not guarantee anything against an account that
-can write to its own state folder, or where there is no such folder.
+log that only lost power; it may be behind. It is one small file, whole on the disk when it is made, and from then on
+overwritten in place and never synced, because being late harms nothing. A missing one is made by the next line. Does
+not guarantee anything against an account that can write to its own state folder, or where there is no such folder.
 """
 
-import contextlib
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,13 +17,13 @@ from pathlib import Path
 from metnos.core import files, sign
 from metnos.core.canon import sha256_hex
 from metnos.core.errors import SettingsError
+from metnos.core.fixed_file import FixedFile
 from metnos.core.settings import state_home
 from metnos.law.audit_log import Head
 
 HEAD_PURPOSE = "audit head"
 _SIZE = 512
 _RECORD = re.compile(rb"(\d{1,16}):([0-9a-f]{64}):(\d{4}-\d\d):(\d{1,16}):([0-9a-f]{128})\n *")
-_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 DAMAGED_RECORD = Head(0, "", "", 0)  # what a witness says that cannot be read: no log agrees with it
 
@@ -40,28 +38,29 @@ class Witness:
     @classmethod
     def of(cls, root: Path, public_key: str) -> "Witness":
         """The witness of the workspace at ``root``. A copy or a moved workspace has one of its own."""
-        name = sha256_hex(f"{public_key}\n{root}".encode("utf-8", "surrogateescape"))[:32]
-        try:
-            return cls(state_home() / "metnos" / ".law" / name, public_key)  # `.law`: no executor reaches it
-        except SettingsError:
-            return cls(None, public_key)
+        return cls(place_outside(root, public_key), public_key)
+
+    @property
+    def store_count(self) -> Path | None:
+        """Where the count of the store of the Laws is kept (see `law_store`)."""
+        return None if self.path is None else self.path.with_name(f"{self.path.name}.store")
+
+    def forget(self) -> None:
+        """Forget a place that was only passed through."""
+        for path in (self.path, self.store_count):
+            if path is not None:
+                path.unlink(missing_ok=True)
 
     def read(self) -> Head | None:
         """What it says; nothing if there is none, and `DAMAGED_RECORD` if it cannot be read."""
         if self.path is None:
             return None
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | _FLAGS)
+            found = _RECORD.fullmatch(FixedFile(self.path).read(_SIZE + 1))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError:
             return DAMAGED_RECORD
-        try:
-            found = _RECORD.fullmatch(os.pread(descriptor, _SIZE + 1, 0))
-        except OSError:
-            return DAMAGED_RECORD
-        finally:
-            os.close(descriptor)
         if found is None:
             return DAMAGED_RECORD
         seq, digest, month, size, signature = (part.decode() for part in found.groups())
@@ -71,22 +70,33 @@ class Witness:
         """Keep ``head``; says whether it could. To be called inside the audit's lock."""
         if self.path is None:
             return False
-        record = head.message() + b":" + head.signature.encode() + b"\n"
-        with contextlib.suppress(OSError):
-            try:
-                descriptor = os.open(self.path, os.O_WRONLY | _FLAGS)
-            except FileNotFoundError:
-                files.private_folder(self.path.parent)
-                descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | _FLAGS, files.PRIVATE_FILE)
-            try:
-                return os.pwrite(descriptor, record.ljust(_SIZE), 0) == _SIZE
-            finally:
-                os.close(descriptor)
-        return False
+        record = (head.message() + b":" + head.signature.encode() + b"\n").ljust(_SIZE)
+        try:
+            self._put(FixedFile(self.path), record)
+        except OSError:
+            return False
+        return True
+
+    @staticmethod
+    def _put(file: FixedFile, record: bytes) -> None:
+        try:
+            file.overwrite(record)
+        except FileNotFoundError:
+            files.private_folder(file.path.parent)
+            file.create(record)
 
     def is_signed(self, record: Head) -> bool:
         """Whether the agent itself wrote this record."""
         return sign.verify(self._public_key, HEAD_PURPOSE, record.message(), record.signature)
+
+
+def place_outside(root: Path, public_key: str) -> Path | None:
+    """Where an account keeps what it knows of a workspace; nothing if it has no such place."""
+    name = sha256_hex(f"{public_key}\n{root}".encode("utf-8", "surrogateescape"))[:32]
+    try:
+        return state_home() / "metnos" / ".law" / name  # `.law`: no executor reaches it
+    except SettingsError:
+        return None
 
 
 def judge(record: Head, head: Head | None, hash_of: Callable[[int], str | None]) -> str | None:

@@ -53,7 +53,7 @@ def consent(inbox: Inbox) -> Consent:
         if adopted is not None:
             return ""
         if item is None:
-            return "you did not say yes to exactly these files"
+            return "you have not approved these exact files"
         way, direction = str(item.body.get("way", "")), str(item.body.get("direction", ""))
         if way not in tuple(Way):
             return "nobody knows how it came about"

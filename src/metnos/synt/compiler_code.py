@@ -132,9 +132,9 @@ class _Writer:
             source = self.form.parts[number - 1].sources.get("limit")
             if source is None or (isinstance(source, Taken) and source.optional):
                 asked = f" and {source.argument!r} not in args" if isinstance(source, Taken) else ""
-                said = f"f\"gave {{{step}['count']}} of {{{step}['total']}}\""
+                said = following.more(name, f"{{{step}['count']}}", f"{{{step}['total']}}")
                 yield f'if {step}["truncated"]{asked}:'
-                yield f'    failures = [*failures, ctx.failure({name!r}, "too_large", {said})]'
+                yield f'    ctx.fail("too_large", f"{said}")'
         if following.stops(self.form, number):
             left = following.left(self.form, number)
             yield f'if {step}["failed"]:'

@@ -2,9 +2,9 @@
 
 Rules: those by which a turn follows a plan. A reference to an empty list means that there is nothing to do, which is no
 failure; several texts for an argument that takes one are joined; a part that fails ends it with its own error; after a
-change that did not wholly succeed nothing else is changed. What a turn tells the owner of each step, the whole tells of
-itself: the failures of every part, in order, and that a part had more than it gave, unless a limit was asked for or
-only one of its entries was wanted. Pure: calls nobody.
+change that did not wholly succeed nothing else is changed; a part that had more than it gave ends it, unless a limit
+was asked for or only one of its entries was wanted. What a turn tells the owner of each step, the whole tells of
+itself: the failures of every part, in order. Pure: calls nobody.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,8 @@ def follow(form: Form, args: Mapping[str, Any], answers: Sequence[Answer]) -> Fo
         replies.append(answer.reply)
         failures += answer.reply["failures"]
         if tells_more(form, number) and answer.reply["truncated"] and "limit" not in given:
-            failures.append(more(part.manifest.name, answer.reply))
+            message = more(part.manifest.name, answer.reply["count"], answer.reply["total"])
+            return Followed(tuple(calls), error="too_large", message=message)
         if stops(form, number) and answer.reply["failed"]:
             return Followed(tuple(calls), reply=_reply(form, [], [*failures, left(form, number)]))
     last = replies[-1]
@@ -101,9 +102,8 @@ def stops(form: Form, number: int) -> bool:
     return form.parts[number - 1].mutates and any(part.mutates for part in form.parts[number:])
 
 
-def more(name: str, reply: Mapping[str, Any]) -> dict[str, str]:
-    said = f"gave {reply['count']} of {reply['total']}"
-    return {"item": name, "kind": "too_large", "message": said}
+def more(name: str, count: int | str, total: int | str) -> str:
+    return f"{name} gave {count} of {total}, and from a part nothing further is done"
 
 
 def left(form: Form, number: int) -> dict[str, str]:

@@ -157,7 +157,7 @@ def _wanted(door: Door, call: Call, number: int, item: Item, targets: Sequence[T
         title=item.title,
         lines=tuple(str(line) for line in item.body.get("preview", ())),
         reversal=words.effect(manifest),
-        why=tuple(door.runner.explain(call)),
+        why=tuple(door.runner.explain(call, item)),
         yes=item.yes_count,
         needs=item.needs_yes,
         always=_always_words(call.name, targets),
@@ -175,7 +175,7 @@ def _targets(door: Door, call: Call, item: Item) -> Sequence[Target]:
     home = door.home.resolve()
     broad = {str(folder) for folder in (home, *home.parents)}
     found: list[Target] = []
-    for need in door.runner.needs(call):
+    for need in door.runner.needs(call, item):
         if need.capability in _NOT_ALWAYS or need.target == "*" or asks_anew(need):
             return ()
         if need.capability is Capability.FS_WRITE:

@@ -20,6 +20,10 @@ _IT = {
     "none": "Nessun risultato.",
     "nothing_to_do": "Non c'è niente da fare: il passo precedente non ha trovato nulla.",
     "of": "di",
+    "first": "… dall'inizio, {} di {}",
+    "beginning": "Il modello ha visto solo l'inizio di quello che ha dato {}. Per una cifra su tutte le righe "
+    "chiedila, per esempio: somma la colonna … di …",
+    "left_out": "Lasciati fuori {} posti nascosti; nominane uno per guardarci dentro.",
     "failed": "Non riuscito",
     "not_done": "Non fatto",
     "waits": "Aspetta il tuo sì",
@@ -45,6 +49,10 @@ _EN = {
     "none": "Found nothing.",
     "nothing_to_do": "There is nothing to do: the step before found nothing.",
     "of": "of",
+    "first": "… the first {} of {}",
+    "beginning": "The model saw only the beginning of what {} gave. For a figure over all rows ask for it, such as: "
+    "sum the column … of …",
+    "left_out": "Left out {} hidden places; name one to look in it.",
     "failed": "Failed",
     "not_done": "Not done",
     "waits": "It waits for your yes",
@@ -76,15 +84,19 @@ def words(language: str) -> dict[str, str]:
 def describe(
     steps: Sequence[StepTrace], mutators: frozenset[str], language: str, *, most: int, zone: tzinfo | None, home: str
 ) -> list[str]:
-    """What the steps did and found: every change, and what the last one gave."""
+    """What the steps did and found: every change, what the last one gave, and what any could not."""
     lines: list[str] = []
     for place, step in enumerate(steps):
         last = place == len(steps) - 1
-        if not step.ok or not step.audit or not (last or step.executor in mutators):
+        if not step.ok or not step.audit:
+            continue
+        if not (last or step.executor in mutators):
+            lines += _failures(step.reply, language, most, home)
             continue
         entries = _entries(step.reply)
         lines += _headline(step, len(entries), language)
-        lines += render(entries, most=most, zone=zone, home=home)
+        lines += render(entries[:most], most=most, zone=zone, home=home)
+        lines += _rest(step.reply, len(entries), most, language)
         lines += _failures(step.reply, language, most, home)
         if step.action:
             lines.append(f"{words(language)['undo']}: metnos undo {step.action}")
@@ -126,6 +138,14 @@ def _headline(step: StepTrace, count: int, language: str) -> list[str]:
     return [f"{said['en']} {shown} {noun['en'][total != 1]}."]
 
 
+def _rest(reply: Any, count: int, most: int, language: str) -> list[str]:
+    """How much more there is than what is shown."""
+    if count <= most:
+        return []
+    total = reply.get("total", count)
+    return [words(language)["first"].format(most, total) if total > count else f"… +{count - most}"]
+
+
 def _noun(executor: str) -> dict[str, Any] | None:
     data = _data()
     named = data["names"].get(executor, executor.split("_")[1])
@@ -134,10 +154,11 @@ def _noun(executor: str) -> dict[str, Any] | None:
 
 
 def _failures(reply: Any, language: str, most: int, home: str) -> list[str]:
-    failures = reply.get("failures", [])
+    left_out, failures = reply.get("left_out", 0), reply.get("failures", [])
+    lines = [words(language)["left_out"].format(left_out)] if left_out else []
     if not failures:
-        return []
-    lines = [f"{words(language)['failed']}: {len(failures)}"]
+        return lines
+    lines += [f"{words(language)['failed']}: {len(failures)}"]
     lines += [f"  {_item(each['item'], home)}: {each['message']}" for each in failures[:most]]
     return [*lines, f"  … +{len(failures) - most}"] if len(failures) > most else lines
 

@@ -19,9 +19,12 @@ from metnos.turn.act import Door, Ended, act, done
 from metnos.turn.answer import words
 from metnos.turn.events import Event, Spoken
 from metnos.turn.named import named_paths
+from metnos.turn.plan.chain_state import ROWS
 from metnos.turn.plan.fill import fitted
 from metnos.turn.plan.model_scene import Done, Scene
+from metnos.turn.plan.prompts import is_shown_whole
 from metnos.turn.plan.records import Kind, Path, Plan, Step
+from metnos.turn.recipe import Given, complete
 from metnos.turn.scratch import Scratch, Taken
 from metnos.turn.thinking import Thinker
 from metnos.turn.vouching import is_vouched_for, steps_of
@@ -99,6 +102,7 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
             if _is_empty(step.args, args):
                 scratch.nothing_to_do = True
                 return
+            args = complete(step.executor, step.args, args, scratch.given)
             if (tool := scratch.tools.get(step.executor)) is not None:
                 args = fitted(tool, args)
             carries = any(refs.named(dict(step.args)))
@@ -124,7 +128,7 @@ def _take(way: Way, scratch: Scratch, steps: list[Step], place: int, tainted: bo
     # Before anybody is told: whoever leaves when they hear of it leaves a turn that knows what it did.
     scratch.taken.append(Taken(place, step.executor, step.args, args, ended, left, left - went_well))
     if went_well and ended.outcome is not None:
-        scratch.replies[f"step{place}"] = ended.outcome.reply
+        scratch.given[f"step{place}"] = Given(step.executor, args, ended.outcome.reply, str(request.cwd))
     yield done(ended, step.executor, place)
 
 
@@ -186,6 +190,7 @@ def _reason(way: Way, scratch: Scratch) -> Following:
         if found.kind is not Kind.STEPS or not found.steps:
             if found.say:
                 scratch.words.append(found.say)
+                scratch.notes += _seen_in_part(scratch)
             return
         if len(scratch.taken) >= way.most_steps:
             return
@@ -199,6 +204,12 @@ def _reason(way: Way, scratch: Scratch) -> Following:
         if ended.state in (State.WAITING, State.REFUSED):
             scratch.stop(ended.state, ended.message, ended.fix, ended.item)
             return
+
+
+def _seen_in_part(scratch: Scratch) -> list[str]:
+    """A word for each table of which a model that answered had seen the beginning alone."""
+    names = [each.executor for each in done_steps(scratch) if each.executor in ROWS and not is_shown_whole(each)]
+    return [words(scratch.language)["beginning"].format(name) for name in dict.fromkeys(names)]
 
 
 def done_steps(scratch: Scratch) -> list[Done]:

@@ -20,6 +20,7 @@ from metnos.core.errors import MetnosError, ModelError, StoreError, UsageError
 from metnos.core.ids import UlidMaker
 from metnos.core.sections import MemorySettings, TurnSettings
 from metnos.executors.call import wanted
+from metnos.executors.refs import LAST
 from metnos.fastpath.canonical import canonical
 from metnos.fastpath.heard import Heard
 from metnos.fastpath.slots import extract
@@ -41,6 +42,7 @@ from metnos.turn.plan.records import Path as PlanPath
 from metnos.turn.planning import Planner, zone_of
 from metnos.turn.purse import Purses
 from metnos.turn.reach import Reaching
+from metnos.turn.recipe import Given
 from metnos.turn.request import LONGEST, Request, own_conversation
 from metnos.turn.scratch import Scratch, Taken
 from metnos.turn.seeing import Seeing, Sight
@@ -364,9 +366,9 @@ def _changed(taken: Taken, scratch: Scratch) -> bool:
 def _remember(last: Trace, scratch: Scratch) -> None:
     """What ``last`` stands for in references."""
     scratch.last = last
-    reply = next((step.reply for step in reversed(last.steps) if step.ok), None)
-    if reply is not None and not reply.get("cut"):
-        scratch.replies["last"] = reply
+    step = next((step for step in reversed(last.steps) if step.ok), None)
+    if step is not None:
+        scratch.given[LAST] = Given(step.executor, step.args, step.reply, last.cwd)
 
 
 def _step_data(step: StepTrace) -> dict[str, object]:

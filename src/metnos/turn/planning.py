@@ -8,7 +8,7 @@ from the same ranked list. What fast paths said is kept either way: it is how th
 """
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path as FilePath
@@ -19,10 +19,10 @@ from metnos.core.errors import ModelError, StoreError
 from metnos.fastpath.language import language
 from metnos.grimoire.trace import Kept, State, Trace
 from metnos.turn.events import Event, Planned, Spoken
-from metnos.turn.plan import coverage
+from metnos.turn.plan import coverage, phrases
 from metnos.turn.plan.model import EVIDENCE
 from metnos.turn.plan.model_scene import Done, Scene
-from metnos.turn.plan.rank import Ranker
+from metnos.turn.plan.rank import Ranker, rank_by_words
 from metnos.turn.plan.records import Candidate, Kind, Path, Plan, Step, Tool
 from metnos.turn.plan.router import LONGEST, Last, Router
 from metnos.turn.reach import Reaching
@@ -58,7 +58,7 @@ class Planner:
         began = time.perf_counter()
         plan = self._shortcut(scratch, self.shortcuts.exact) if self.shortcuts else None
         if plan is None:
-            plan = yield from self._planned(scratch)
+            plan = self._with_off((yield from self._planned(scratch)), scratch)
             plan = self._asked_about(plan, scratch)
             plan = self._reminded(plan, scratch, lambda memory, made: memory.steered(made, scratch))
         plan = self._reminded(plan, scratch, lambda memory, made: memory.warned(made, scratch))
@@ -75,6 +75,18 @@ class Planner:
         if not certain and self.choice != "router" and self.thinker is not None and self.scene is not None:
             return (yield from self._think(scratch, routed, self.thinker, self.scene))
         return routed
+
+    def _with_off(self, plan: Plan, scratch: Scratch) -> Plan:
+        """The plan; where there is none because an executor is switched off, it says so instead of missing it."""
+        if plan.kind is not Kind.NOTHING or not self.kit.off:
+            return plan
+        every = (*self.kit.shown.values(), *self.kit.off.values())
+        wanted = self._routed(scratch, rank_by_words(every), every)
+        names = [step.executor for step in wanted.steps if step.executor in self.kit.off]
+        if wanted.kind is Kind.NOTHING or not names:
+            return plan
+        say = phrases.say("off", plan.language, names=", ".join(names), first=names[0])
+        return replace(plan, say=say, wishes=(), path=Path.ROUTER, unmet=False)
 
     def _asked_about(self, plan: Plan, scratch: Scratch) -> Plan:
         """The plan with every step marked that touches what the request does not cover.
@@ -134,9 +146,9 @@ class Planner:
             scratch.notes.append(error.what)
             return plan
 
-    def _routed(self, scratch: Scratch, ranker: Ranker) -> Plan:
+    def _routed(self, scratch: Scratch, ranker: Ranker, tools: Sequence[Tool] = ()) -> Plan:
         request = scratch.request
-        router = Router(ranker, tuple(self.kit.shown.values()), home=self.home, exists=FilePath.exists)
+        router = Router(ranker, tuple(tools or self.kit.shown.values()), home=self.home, exists=FilePath.exists)
         return router.route(
             request.text,
             now=request.asked,

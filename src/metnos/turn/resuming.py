@@ -13,6 +13,7 @@ from metnos.grimoire.trace import StepTrace, Trace
 from metnos.law.inbox import Item
 from metnos.turn.plan.records import Kind, Plan, Step
 from metnos.turn.plan.records import Path as PlanPath
+from metnos.turn.recipe import Given
 from metnos.turn.scratch import Scratch
 
 
@@ -51,7 +52,7 @@ def rest(waiting: Trace, done: list[StepTrace], item: Item, scratch: Scratch) ->
         tainted=tuple(sorted(tainted)),
     )
     for place, step in enumerate(done, start=1):
-        if step.executor != steps[place - 1].executor or step.reply.get("cut"):
+        if step.executor != steps[place - 1].executor:
             raise TurnError(f"what turn {waiting.id} found is not kept whole", fix="Ask again.")
-        scratch.replies[f"step{place}"] = step.reply
+        scratch.given[f"step{place}"] = Given(step.executor, step.args, step.reply, waiting.cwd)
     return plan, len(done) + 1

@@ -13,6 +13,7 @@ from metnos.fastpath.slots import Slot
 from metnos.grimoire.trace import Context, ModelCall, State, Trace
 from metnos.turn.act import Ended
 from metnos.turn.plan.records import Plan, Tool
+from metnos.turn.recipe import Given
 from metnos.turn.request import Request
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Scratch:
     plan: Plan | None = None
     plan_ms: float = 0.0  # how long planning took
     taken: list[Taken] = field(default_factory=list)
-    replies: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    given: dict[str, Given] = field(default_factory=dict)  # by `step1`, `step2`, ... and `last`
     calls: list[ModelCall] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # a language model's own
     notes: list[str] = field(default_factory=list)
@@ -74,14 +75,19 @@ class Scratch:
     cpu_ms: float = 0.0
 
     @property
+    def replies(self) -> dict[str, Mapping[str, Any]]:
+        """What references stand for."""
+        return {name: each.reply for name, each in self.given.items()}
+
+    @property
     def language(self) -> str:
         return self.plan.language if self.plan else "en"
 
     def begin_again(self) -> None:
         """Forget the steps of a plan that came to nothing; whoever calls this knows that they changed nothing."""
         self.taken.clear()
-        for name in [name for name in self.replies if name != LAST]:
-            del self.replies[name]
+        for name in [name for name in self.given if name != LAST]:
+            del self.given[name]
         self.nothing_to_do = False
         self.stop(State.DONE)
 

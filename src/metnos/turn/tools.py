@@ -7,12 +7,14 @@ and a fast path can lead to it; now and then a turn is shown one of the hidden.
 """
 
 import contextlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 
+from metnos.executors.arguments import INNER_KEY
 from metnos.executors.catalog import Catalog
 from metnos.executors.manifest import Kind
 from metnos.executors.selection import Selection
@@ -32,8 +34,10 @@ class Kit:
         by_meaning: Callable[[tuple[Tool, ...]], Ranker | None],
         hidden: Collection[str] = (),
         explored: str = "",
+        off: Mapping[str, Tool] = MappingProxyType({}),
     ) -> None:
         self.tools = tools
+        self.off = off  # what is switched off: nothing is planned with it
         self.shown = {name: tool for name, tool in tools.items() if name not in hidden}
         self.explored = explored  # what is hidden, and shown all the same
         self._make = by_meaning
@@ -75,13 +79,14 @@ class Toolbox:
             if self._kit is None or mark != self._mark:
                 tools = {each.name: as_tool(each) for each in self.catalog.usable()}
                 names = {name for name, tool in tools.items() if name in hidden and hidden[name].digest == tool.digest}
-                self._kit, self._mark, self._exploring = Kit(tools, self._by_meaning, names), mark, {}
+                off = {each.name: as_tool(each) for each in self.catalog.switched_off()}
+                self._kit, self._mark, self._exploring = Kit(tools, self._by_meaning, names, off=off), mark, {}
             kit = self._kit
             if seen in kit.shown or seen not in kit.tools:
                 return kit
             if seen not in self._exploring:
                 others = kit.tools.keys() - kit.shown.keys() - {seen}
-                self._exploring[seen] = Kit(kit.tools, self._by_meaning, others, explored=seen)
+                self._exploring[seen] = Kit(kit.tools, self._by_meaning, others, seen, kit.off)
             return self._exploring[seen]
 
     def _by_meaning(self, tools: tuple[Tool, ...]) -> Ranker | None:
@@ -98,6 +103,7 @@ class Toolbox:
 def as_tool(executor: Executor) -> Tool:
     """An executor as a planner sees it."""
     manifest = executor.manifest
+    shown = {name: inner for name, inner in manifest.args["properties"].items() if not inner.get(INNER_KEY)}
     return Tool(
         name=executor.name,
         version=executor.version,
@@ -106,7 +112,7 @@ def as_tool(executor: Executor) -> Tool:
         mutates=manifest.kind is Kind.MUTATOR,
         quiet=manifest.is_quiet,
         covers=manifest.covers,
-        args=manifest.args,
+        args={**manifest.args, "properties": shown},
         result_key=manifest.result_key,
         output=manifest.output,
         affinity=manifest.affinity,

@@ -133,6 +133,40 @@ def test_words_of_before_and_the_plan_that_they_made_count() -> None:
     assert beyond(drawn("read it", did=cells), ("read_files", {"paths": ["/srv/found.txt"]})) == (1,)
 
 
+@try_each(
+    ("text", "free"),
+    [
+        ("delete ~/inbox/one.txt", True),
+        ("can you delete ~/inbox/one.txt?", True),
+        ("please delete ~/inbox/one.txt", True),
+        ("puoi eliminare ~/inbox/one.txt?", True),
+        ("delete ~/inbox/one.txt but do not empty the trash", True),
+        ("delete what is not needed in ~/inbox", True),
+        ("do not delete ~/inbox/one.txt", False),
+        ("don\u2019t delete ~/inbox/one.txt", False),
+        ("never delete ~/inbox/one.txt", False),
+        ("look at ~/inbox, and do not delete anything", False),
+        ("non eliminare ~/inbox/one.txt", False),
+        ("non cancellare mai ~/inbox/one.txt", False),
+        ("should I delete ~/inbox/one.txt?", False),
+        ("what happens if I delete ~/inbox?", False),
+        ("how do I delete ~/inbox/one.txt?", False),
+        ("cosa succede se elimino ~/inbox?", False),
+        ("devo eliminare ~/inbox/one.txt?", False),
+    ],
+)
+def test_no_change_is_covered_by_words_that_forbid_it_or_wonder(text: str, free: bool) -> None:
+    assert (beyond(drawn(text), ("delete_files", {"paths": ["~/inbox/one.txt"]})) == ()) is free
+    assert beyond(drawn(text), ("read_files", {"paths": ["~/inbox/one.txt"]})) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["when I am home remind me to call", "quando arrivo ricordami il latte", "add: why not"]
+)
+def test_a_wish_with_such_words_in_it_is_a_wish(text: str) -> None:
+    assert not coverage.is_unwanted(tools()["append_notes"], text)
+
+
 def test_an_executor_that_is_not_there_is_beyond() -> None:
     assert beyond(drawn("read ~/a.txt"), ("leak_files", {"paths": ["~/a.txt"]})) == (1,)
 
@@ -157,6 +191,7 @@ paths = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
 
 @given(st.lists(paths, max_size=3), paths)
 def test_a_path_is_free_only_below_one_that_was_named_or_by_its_name(named: list[str], path: str) -> None:
+    named = [each.rstrip("./") for each in named]  # dots at the end of a name are those of the sentence
     text = "look at " + " and ".join(f"~/{each}" for each in named) if named else "look"
     got = drawn(text).covers(f"~/{path}", looks=False)
     there = posixpath.normpath(f"{HOME}/{path}")

@@ -89,7 +89,8 @@ class Peers:
             return
         self._told.add(uid)
         who = "somebody on this machine who was gone at once" if uid is None else account_name(uid)
-        self._log(f"{who} tried to reach the page and was refused. To let this account in: metnos config set web.accounts NAME")
+        fix = "To let this account in: metnos config set web.accounts NAME"
+        self._log(f"{who} tried to reach the page and was refused. {fix}")
 
 
 def account_name(uid: int) -> str:

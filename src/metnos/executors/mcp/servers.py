@@ -3,14 +3,16 @@
 Rules: no secret stands here, only where it is (``env:NAME``, ``keyring:NAME``, ``file:NAME``). The digest of a server
 stands in the signed manifest of every executor that was made of its tools: whoever changes this file can make calls be
 refused, and cannot have another program started. It is over the words of the command; the program behind them is not
-looked at. A change of what these words name, and of anything beside it, is high risk (`started_from`).
+looked at. A change of what these words run, of what lies beside it, and of a file that they name is high risk
+(`started_from`).
 """
 
+import contextlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,20 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET = re.compile(r"(env|keyring|file):[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _WORDS, _LONGEST = 64, 4096  # of a command, and characters of one of them
 _MOST = 64  # servers
+# Programs that run what is named behind them, words that may stand between, and options with a word of their own.
+_LAUNCHER = re.compile(
+    r"(python|pypy|node|bun|deno|ruby|perl|php|lua|java|go|cargo|dotnet|make|tsx|ts-node|Rscript|julia|uv|uvx|npm|npx"
+    r"|pnpm|yarn|bunx|pipx|poetry|hatch|pdm|rye|pixi|sh|bash|dash|zsh|fish|env|sudo|nohup|nice)[0-9.]*"
+)
+_SUBCOMMANDS = frozenset(["run", "exec", "x", "dlx", "start", "tool", "task", "script"])
+_WITH_VALUE = frozenset(
+    ["-X", "-W", "-r", "-p", "-C", "-f", "-cp", "-classpath", "--require", "--import", "--loader", "--from", "--with",
+     "--with-editable", "--python", "--directory", "--project", "--prefix", "--cwd", "--dir", "--spec", "--package",
+     "--extra", "--group", "--manifest-path", "--env-file", "--config"]
+)  # fmt: skip
+_LAST_OPTIONS = frozenset(["-m", "-c", "-e", "--eval", "-jar"])  # the next word is what is run
+_SCRIPTS = (".py", ".pyz", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".pl", ".php", ".lua", ".jar", ".R")
+_STARTS = ("__main__.py", "index.js", "package.json")  # by one of these a folder is run
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +115,53 @@ def _check_url(url: str) -> None:
 
 
 def started_from(command: Sequence[str], home: Path) -> tuple[Path, ...]:
-    """What the words of a command name, as spelled and as it really lies: each file with its folder, each folder.
+    """What a command starts, and what it names, as spelled and as it really lies.
 
-    Libraries are loaded from beside a script. Not a folder that holds the home, or everything would be meant.
+    What is run counts with its folder, because libraries are loaded from beside it; a folder that is run counts whole.
+    A file that is only named, such as a configuration, counts by itself, and a folder that is only named not at all: it
+    holds what a server works on. Not a folder that holds the home, or everything would be meant.
     """
-    found: list[Path] = []
     program = shutil.which(command[0], path=variable("PATH")) if command else None
-    for word in (*command, *([program] if program else [])):
+    running = _count_run(command)
+    found: set[Path] = set()
+    for at, word in enumerate((*command, *([program] if program else []))):
+        is_run = at < running or at == len(command)
         for text in {word, word.rpartition("=")[2]} - {""}:
-            path = Path(os.path.normpath(home / text))  # where the command is started
-            if "/" in text or os.path.lexists(path):
-                real = path.resolve()
-                found += (path, real, *(each.parent for each in (path, real) if not real.is_dir()))
-    broad = {home, *home.parents, home.resolve(), *home.resolve().parents}
-    return tuple(sorted({path for path in found if path not in broad}))
+            # A word that no file can have as its name starts nothing: too long, or with a letter that none can have.
+            with contextlib.suppress(OSError, ValueError):
+                found.update(_named_by(text, home, is_run=is_run))
+    real = Path(os.path.realpath(home))
+    return tuple(sorted(found - {home, *home.parents, real, *real.parents}))
+
+
+def _count_run(command: Sequence[str]) -> int:
+    """How many words of a command say what is run; those behind them are for what was started."""
+    has_value = False
+    for at, word in enumerate(command):
+        name = word.rpartition("/")[2]
+        if has_value:
+            has_value = False
+        elif word in _LAST_OPTIONS:
+            return at + 2
+        elif word.startswith("-"):
+            has_value = word in _WITH_VALUE
+        elif not _LAUNCHER.fullmatch(name) and (at == 0 or (word not in _SUBCOMMANDS and "=" not in word)):
+            return at + 1
+    return len(command)
+
+
+def _named_by(text: str, home: Path, *, is_run: bool) -> Iterator[Path]:
+    """What one word names, if a file may have it as its name."""
+    path = os.path.normpath(home / text)  # where the command is started
+    if "/" not in text and not os.path.lexists(path):
+        return
+    for each in (path, os.path.realpath(path)):
+        if not os.path.isdir(each):  # noqa: PTH112 -- unlike a `Path`, it raises for no loop of links
+            yield Path(each)
+            if is_run or each.endswith(_SCRIPTS) or os.access(each, os.X_OK):
+                yield Path(each).parent
+        elif is_run and ("/" in text or any(os.path.lexists(f"{each}/{name}") for name in _STARTS)):
+            yield Path(each)
 
 
 class Servers:

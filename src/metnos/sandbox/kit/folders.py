@@ -14,7 +14,11 @@ from typing import Any, Protocol
 
 MOST_FAILURES = 100
 
-Failures = list[dict[str, Any]]
+
+class Failures(list[dict[str, Any]]):
+    """What could not be looked at, and how many hidden places were left out: those are out of sight by intention."""
+
+    left_out = 0
 
 
 class Context(Protocol):
@@ -36,18 +40,35 @@ def is_text(path: str) -> bool:
 def children(
     folder: str | Path, failures: Failures, ctx: Context, *, odd: bool = False
 ) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-    """What is in a folder, each with its status; with ``odd`` also what has a name that is not text."""
+    """What is in a folder, each with its status; with ``odd`` also what has a name that is not text.
+
+    What is covered is left out and counted.
+    """
     try:
+        device = os.lstat(folder).st_dev
         with os.scandir(folder) as found:
             for child in found:
                 if not odd and not is_text(child.name):
                     failures.append(ctx.failure(shown(child.path), "unreadable", "its name is not valid text"))
                     continue
                 status = status_of(child, failures, ctx)
-                if status is not None:
+                if status is not None and is_covered(status, device):
+                    failures.left_out += 1
+                elif status is not None:
                     yield child, status
     except OSError as error:
         failures.append(ctx.failure(shown(folder), "unreadable", error.strerror or "cannot be opened"))
+
+
+def is_covered(status: os.stat_result, device: int) -> bool:
+    """Whether the sandbox has put nothing in the place of this, which lies in a folder on this device.
+
+    A cover is a closed folder or an empty file, and a file system of its own.
+    """
+    if status.st_dev == device:
+        return False
+    closed = stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode)
+    return closed or (stat.S_ISREG(status.st_mode) and status.st_size == 0)
 
 
 def status_of(child: os.DirEntry[str], failures: Failures, ctx: Context) -> os.stat_result | None:
@@ -89,4 +110,8 @@ def moment(seconds: float, zone: tzinfo | None) -> str:
 def shortened(failures: Failures, path: str, rest: str, ctx: Context, kind: str = "unreadable") -> Failures:
     """A few failures tell as much as thousands: the first, and how many more there are, in the words of ``rest``."""
     more = len(failures) - MOST_FAILURES
-    return failures if more <= 0 else [*failures[:MOST_FAILURES], ctx.failure(path, kind, f"and {more} more {rest}")]
+    return (
+        failures
+        if more <= 0
+        else Failures([*failures[:MOST_FAILURES], ctx.failure(path, kind, f"and {more} more {rest}")])
+    )

@@ -11,6 +11,7 @@ every level, also one that only reads.
   whole is covered, and only if the words ask for that look and name no place for it, and what it looks for is made of
   them; and a file whose name is.
 * An address is covered if the owner named its host, the port included.
+* No change is covered by words that forbid it (*do not delete*) or that only wonder about it (*should I, what if*).
 
 Rules: pure, and blind to the disk: links are the business of the policy, which sees canonical paths. It only adds
 questions. Does not guarantee that what is covered was meant.
@@ -43,6 +44,15 @@ _REFERENCE = re.compile(r"\{\{\s*(step[1-9]\d{0,2}|last)\.(?:entries|results)(?:
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PORTS = {"http": 80, "https": 443}
+# Words of a request that wonders about an act and does not ask for it.
+_WONDERS = re.compile(
+    r"^\W*(?:(?:and|but|so|e|ma) )?(?:(?:should|shall|must|do|did|how (?:do|can|would|should)) i|why|is it|"
+    r"what (?:happens|if|would|will|should)|devo|dovrei|conviene|perch[eé]|(?:che )?cosa succede|che succede|"
+    r"come (?:posso|faccio|si))\b",
+    re.IGNORECASE,
+)
+_BREAKS = re.compile(r"[,.;:!?\n]| (?:and|but|then|e|ma|poi|però|pero) ", re.IGNORECASE)
+_NEVER = frozenset({"not", "don't", "dont", "never", "non", "mai", "doesn't", "mustn't", "shouldn't", "avoid", "evita"})
 _GOALS = frozenset({"to", "as"})  # roles of places where something goes: nothing is looked for there
 
 
@@ -124,7 +134,7 @@ def beyond(steps: Sequence[Step], known: Mapping[str, Tool], coverage: Coverage)
     for number, step in enumerate(steps, start=1):
         tool = known.get(step.executor)
         loose = any(f"step{each}" in refs.named(step.args) for each in found)
-        if tool is None or loose or not _stays(step, tool, coverage, sources):
+        if tool is None or loose or is_unwanted(tool, coverage.request) or not _stays(step, tool, coverage, sources):
             found.append(number)
         sources[f"step{number}"] = tool
     return tuple(found)
@@ -138,6 +148,25 @@ def _stays(step: Step, tool: Tool, coverage: Coverage, sources: Mapping[str, Too
     )
     # An address from a step is content: `vouching` asks about it, whoever planned it.
     return paths and all(references(each) or coverage.reaches(each) for each in values(step, tool, is_address))
+
+
+def is_unwanted(tool: Tool, text: str) -> bool:
+    """Whether a tool changes something, and the words forbid that, or only wonder about it.
+
+    A request is looked at in parts: *move the PDFs but do not delete the rest* asks for moving. A *not* behind the verb
+    is part of what is asked for: *remind me not to be late*.
+    """
+    if tool.quiet:
+        return False
+    parts = [each for each in _BREAKS.split(text) if each.strip()]
+    said = [each for each in parts if is_asked_for(tool, each)] or parts
+    return bool(said) and all(_WONDERS.search(each) or _denies(tool, each) for each in said)
+
+
+def _denies(tool: Tool, text: str) -> bool:
+    words = text.casefold().replace("\u2019", "'").split()
+    first = next((number for number, word in enumerate(words) if word in _NEVER), None)
+    return first is not None and not is_asked_for(tool, " ".join(words[:first]))
 
 
 def is_asked_for(tool: Tool, text: str) -> bool:

@@ -19,6 +19,7 @@ from metnos.turn.plan.records import Step
 Reader = Callable[[Clause, datetime], dict[str, Any]]
 FORMATS = {"jpg": "jpeg", "tif": "tiff"}
 ENDS = {"excel": "xlsx", "sqlite": "db"}
+INSIDE = "inside"  # where a folder is to be made whose name is asked for; no argument, and gone with the answer
 
 
 def lines(clause: Clause, _: datetime) -> dict[str, Any]:
@@ -165,20 +166,30 @@ def notes(clause: Clause, _: datetime) -> dict[str, Any]:
 
 
 def folders(clause: Clause, _: datetime) -> dict[str, Any]:
-    """The folders to make: places, else what is quoted, else what they are to be called."""
-    places = [slot for slot in clause.slots if "place" in classes(slot)]
-    quoted = [str(slot.value) for slot in clause.slots if slot.kind == "quoted"]
+    """The folders to make: places, else what is quoted, else what they are to be called.
+
+    A place that they are to lie in is none of them: where only that is said, it is kept as `INSIDE`, and the name is
+    asked for.
+    """
     base = clause.words[0].start
+    found = [slot for slot in clause.slots if "place" in classes(slot)]
+    places = [slot for slot in found if not pattern("small.inside_end").search(f" {slot.text}")]  # *cartella dentro*
+    quoted = [str(slot.value) for slot in clause.slots if slot.kind == "quoted"]
     text = clause.text[: places[-1].start - base] if places else clause.text
     text = pattern("small.inside_end").sub("", text)
+    behind = pattern("small.named").search(clause.text[places[-1].end - base :]) if places else None
     ways = (pattern(f"small.{each}").search(text) for each in ("named", "folders", "before_folder"))
-    said = next(filter(None, ways), None)
+    said = behind or next(filter(None, ways), None)
     called = [str(slot.value).rpartition("/")[2] for slot in places if slot.role == "as" or _is_only_named(slot)]
-    inside = [slot for slot in places if slot.role == "in"]
+    led = places[-1:] if len(places) < len(found) else []
+    inside = led or [slot for slot in places if slot.role == "in"]
     named = quoted or (called if inside else []) or (_split(said["names"]) if said and (inside or not places) else [])
     if named:
         where = f"{str(inside[-1].value).rstrip('/')}/" if inside else ""
         return {"paths": [f"{where}{each}" for each in named]}
+    inside = inside or [slot for slot in places if slot.role == "to"]
+    if inside:
+        return {INSIDE: str(inside[-1].value).rstrip("/")}
     return {"paths": [str(slot.value) for slot in places]} if places else {}
 
 

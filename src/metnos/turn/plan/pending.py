@@ -85,7 +85,7 @@ def _given(executor: str, argument: str, clause: Clause, slots: Sequence[Slot], 
         due = fill_text.moment(_ahead(clause.text, scene), scene.now)
         return {"when": due} if due else {}
     if is_place(argument, schema):
-        return _place(argument, schema, clause, slots)
+        return _place(argument, schema, clause, slots, new=executor == "make_folders")
     if not _is_short(clause) or _is_request(clause):
         return {}
     return _read(tool, argument, clause, slots, scene)
@@ -122,12 +122,16 @@ def _read(tool: Tool, argument: str, clause: Clause, slots: Sequence[Slot], scen
     )
 
 
-def _place(argument: str, schema: Mapping[str, Any], clause: Clause, slots: Sequence[Slot]) -> dict[str, Any]:
+def _place(
+    argument: str, schema: Mapping[str, Any], clause: Clause, slots: Sequence[Slot], *, new: bool
+) -> dict[str, Any]:
     if _is_request(clause):
         return {}
     places = [str(slot.value) for slot in slots if "place" in classes(slot)]
     if not places and len(clause.words) <= _SHORT and not any(slot.kind != "quoted" for slot in slots):
         places = [_words(clause)] if len(clause.text.split()) == 1 or any(slots) else []
+    if not places and new and clause.text.strip()[:1].isalnum() and len(clause.words) <= _SHORT:
+        places = [_words(clause)]  # a name may be of several words
     if not places:
         return {}
     return {argument: places if kind(schema) == ARRAY else places[0]}
@@ -139,6 +143,8 @@ def _with(step: Step, argument: str, given: dict[str, Any], scene: Scene) -> dic
         return args | {
             "conditions": [dict(each) | {"value": each.get("value", given["value"])} for each in args["conditions"]]
         }
+    if argument == "paths" and (inside := args.pop(fill_small.INSIDE, "")):
+        given = {argument: [each if each[:1] in "/~" else f"{inside}/{each}" for each in given[argument]]}
     args |= given
     tool = scene.tools[step.executor]
     if argument == "to" and "make_folder" in tool.properties and not scene.ground.there(str(args["to"])):

@@ -133,10 +133,18 @@ def _shown(tools: Sequence[Tool], text: str) -> dict[str, Sequence[str]]:
     return {tool.name: shape.offered(tool, text) for tool in tools}
 
 
+def is_shown_whole(done: Done) -> bool:
+    """Whether a model is shown all that a step gave."""
+    return len(_body(done)) <= _RESULT_CHARS and not done.reply.get("truncated")
+
+
 def _result(done: Done) -> str:
     """What a step gave, as data: also its arguments, which may hold what an earlier one gave."""
-    body = f"{_json(done.args)}\n{_json(done.reply)}" if done.ok else f"{_json(done.args)}\n{done.kind}: {done.message}"
-    return fence(body, f"step {done.number}, {done.executor}", _RESULT_CHARS)
+    return fence(_body(done), f"step {done.number}, {done.executor}", _RESULT_CHARS)
+
+
+def _body(done: Done) -> str:
+    return f"{_json(done.args)}\n{_json(done.reply)}" if done.ok else f"{_json(done.args)}\n{done.kind}: {done.message}"
 
 
 def _json(value: Any) -> str:

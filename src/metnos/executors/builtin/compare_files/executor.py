@@ -20,7 +20,7 @@ WALL_S = 25.0
 def run(args, ctx):
     first, second = Path(args["first"]), Path(args["second"])
     are_folders = first.is_dir(), second.is_dir()
-    failures = []
+    failures = folders.Failures()
     deadline = time.monotonic() + WALL_S
     if all(are_folders):
         found = compare_folders(first, second, args["equal"], failures, deadline, ctx)
@@ -30,7 +30,7 @@ def run(args, ctx):
         found = [compare_two(first, second, args["lines"], deadline, ctx)]
     limit = min(args.get("limit", ctx.limit), ctx.limit)
     told = folders.shortened(failures, args["first"], "that were not compared", ctx, kind="too_large")
-    return {"entries": found[:limit], "total": len(found), "failures": told}
+    return {"entries": found[:limit], "total": len(found), "failures": told, "left_out": failures.left_out}
 
 
 # -- two files

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 
-from metnos_kit import table_reading
+from metnos_kit import patterns, table_reading, tables
 
 MOST_DISTINCT = 10_000  # values of one column that are counted each for itself
 MOST_COLUMNS = 1_000
@@ -28,7 +28,8 @@ def run(args, ctx):
 
 def rows_of(args, failures, ctx):
     if "entries" in args:
-        return map(table_reading.json_row, args["entries"])
+        work = tables.Work(ctx, table_reading.Reader, patterns.guarded)
+        return map(table_reading.json_row, work.rows(args))
     return table_reading.Reader(args["path"], args, ctx, table_reading.forgiving(failures, ctx)).rows()
 
 

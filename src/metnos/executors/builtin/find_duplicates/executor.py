@@ -19,7 +19,7 @@ WALL_S = 25.0
 
 
 def run(args, ctx):
-    failures = []
+    failures = folders.Failures()
     deadline = time.monotonic() + WALL_S
     by_size = defaultdict(list)
     for path, status in unlike(files_of(args, failures, ctx)):
@@ -46,7 +46,7 @@ def reply(groups, args, failures, ctx):
             entries.append({"path": path, **shared, **times})
     limit = min(args.get("limit", ctx.limit), ctx.limit)
     told = folders.shortened(failures, args["paths"][0], "that could not be looked at", ctx)
-    return {"entries": entries[:limit], "total": len(entries), "failures": told}
+    return {"entries": entries[:limit], "total": len(entries), "failures": told, "left_out": failures.left_out}
 
 
 # -- which files

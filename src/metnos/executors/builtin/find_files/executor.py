@@ -24,7 +24,7 @@ ORDERS = {
 def run(args, ctx):
     if not Path(args["path"]).is_dir():
         ctx.fail("invalid", "`path` is not a folder")
-    failures = []
+    failures = folders.Failures()
     possible, wanted = name_test(args), conditions(args, ctx.now)
     seen = {"total": 0}
 
@@ -41,7 +41,7 @@ def run(args, ctx):
     for entry in entries:
         entry["modified"] = folders.moment(entry["modified"], ctx.now.tzinfo)
     told = folders.shortened(failures, args["path"], "that could not be looked at", ctx)
-    return {"entries": entries, "total": seen["total"], "failures": told}
+    return {"entries": entries, "total": seen["total"], "failures": told, "left_out": failures.left_out}
 
 
 # -- what is wanted
@@ -104,7 +104,10 @@ def walk(root, depth, hidden, failures, ctx):
                 continue
             yield child
             if (depth is None or level < depth) and is_folder(child):
-                waiting.append((child.path, level + 1))
+                if is_covered(child, folder):
+                    failures.left_out += 1
+                else:
+                    waiting.append((child.path, level + 1))
 
 
 def children(folder, failures, ctx):
@@ -113,6 +116,14 @@ def children(folder, failures, ctx):
             yield from found
     except OSError as error:
         failures.append(ctx.failure(folder, "unreadable", error.strerror or "cannot be opened"))
+
+
+def is_covered(child, folder):
+    """Whether a folder is out of sight for this call."""
+    try:
+        return folders.is_covered(child.stat(follow_symlinks=False), os.lstat(folder).st_dev)
+    except OSError:
+        return False
 
 
 def is_folder(child):

@@ -19,7 +19,7 @@ ORDERS = {
 def run(args, ctx):
     if not Path(args["path"]).is_dir():
         ctx.fail("invalid", "`path` is not a folder")
-    failures = []
+    failures = folders.Failures()
     entries = []
     for child in children(args["path"], failures, ctx):
         if child.name.startswith(".") and not args["hidden"]:

@@ -9,7 +9,7 @@ ORDERS = {
 
 
 def run(args, ctx):
-    limit = min(args["limit"], ctx.limit)
+    limit = min(args.get("limit", ctx.limit), ctx.limit)
     name = args.get("name", "").casefold()
     found = [
         each

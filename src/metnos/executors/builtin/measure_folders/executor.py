@@ -15,7 +15,7 @@ WALL_S = 25.0
 def run(args, ctx):
     if not Path(args["path"]).is_dir():
         ctx.fail("invalid", "`path` is not a folder")
-    failures = []
+    failures = folders.Failures()
     measured = measure(args["path"], args["depth"], failures, ctx)
     whole = measured[0]
     for each in measured:
@@ -27,7 +27,7 @@ def run(args, ctx):
     limit = min(args.get("limit", ctx.limit), ctx.limit)
     entries = [whole, *named]
     told = folders.shortened(failures, args["path"], "that could not be measured", ctx)
-    return {"entries": entries[:limit], "total": len(entries), "failures": told}
+    return {"entries": entries[:limit], "total": len(entries), "failures": told, "left_out": failures.left_out}
 
 
 def measure(root, depth, failures, ctx):

@@ -18,7 +18,7 @@ def run(args, ctx):
     search, longest = patterns.wanted(args, ctx)
     limit = min(args.get("limit", ctx.limit), ctx.limit)
     state = {"entries": [], "total": 0, "characters": 0, "limit": limit, "context": args["context"]}
-    failures = []
+    failures = folders.Failures()
     for path, named in files_of(args["paths"], args["names"], failures, ctx):
         if time.process_time() > CPU_S:
             failures.append(ctx.failure(path, "too_large", "there was no time for this file and those after it"))
@@ -37,7 +37,7 @@ def run(args, ctx):
         problem = search_lines(path, lines, search, longest, state)
         if problem:
             failures.append(ctx.failure(path, "too_large", problem))
-    return {"entries": state["entries"], "total": state["total"], "failures": failures}
+    return {"entries": state["entries"], "total": state["total"], "failures": failures, "left_out": failures.left_out}
 
 
 def files_of(paths, names, failures, ctx):
@@ -53,7 +53,10 @@ def files_of(paths, names, failures, ctx):
             yield path, True
             continue
         for folder, inner, files in os.walk(path, onerror=unopened):
-            inner.sort()
+            covered = covered_in(folder, (*inner, *files))
+            failures.left_out += len(covered)
+            inner[:] = sorted(set(inner) - covered)
+            files = set(files) - covered
             for name in sorted(files) + [each for each in inner if Path(folder, each).is_symlink()]:
                 full = os.path.join(folder, name)
                 problem = refused(full)
@@ -65,6 +68,18 @@ def files_of(paths, names, failures, ctx):
                         failures.append(ctx.failure(path, "too_large", f"only {MOST_FILES} files were searched"))
                         return
                     yield full, False
+
+
+def covered_in(folder, names):
+    """Which of these names are out of sight for this call."""
+    covered = set()
+    for name in names:
+        try:
+            if folders.is_covered(os.lstat(os.path.join(folder, name)), os.lstat(folder).st_dev):
+                covered.add(name)
+        except OSError:
+            continue
+    return covered
 
 
 def refused(path):
