@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -235,3 +236,19 @@ def test_a_copy_has_the_owner_of_the_original_if_asked(tmp_path: Path, own: bool
     with files.folder(tmp_path) as at:
         files.copy(at, "a", at, "b", own=own)
     assert ((tmp_path / "b").stat().st_uid, (tmp_path / "b").stat().st_gid) == (owner, owner)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_no_copy_of_a_program_may_more_than_its_account(tmp_path: Path, own: bool) -> None:
+    program = tmp_path / "program"
+    program.write_text("x")
+    may_listen = struct.pack("<IIIII", 0x02000001, 1 << 7, 0, 0, 0)
+    try:
+        os.setxattr(program, "security.capability", may_listen)
+        os.setxattr(program, "user.note", b"kept")
+    except OSError:
+        pytest.skip("only root may give rights, and not on every disk")
+    with files.folder(tmp_path) as at:
+        files.copy(at, "program", at, "copied", own=own)
+    assert "security.capability" not in os.listxattr(tmp_path / "copied")
+    assert os.getxattr(tmp_path / "copied", "user.note") == b"kept"

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import socket
 import stat
@@ -12,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from executors.boxes import Box, fast_box, snapshot
+from executors.boxes import Box, fast_box, make_signer, refuse, snapshot
 from executors.test_effect_settle import FAR, NEAR, Scenario
 from metnos.core.errors import ExecutorFailed, StoreFull, UndoError
-from metnos.executors import effect_files, effect_hands, effect_tree
+from metnos.executors import effect_files, effect_hands, effect_rules, effect_tree
 from metnos.executors.effect_names import LOCK
 from metnos.executors.effect_tree import Node
+from metnos.executors.effects import Effects
 from metnos.executors.trash import Trash
 from metnos.executors.undo_rules import State
 from metnos.law.principal import at_terminal
@@ -541,3 +543,38 @@ def test_a_folder_that_somebody_took_away_since_needs_no_undoing(box: Box) -> No
     with pytest.raises(UndoError):  # it is not in the way of what was done before it
         box.undo.undo(by=at_terminal())
     assert box.rubbish() == []
+
+
+@pytest.mark.parametrize("after", [5, 305, 450])
+@pytest.mark.parametrize("far", [False, True])
+def test_a_halt_ends_a_long_copy_before_anything_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, far: bool, after: int
+) -> None:
+    monkeypatch.setattr(effect_rules, "_LOOK_S", 0.0)
+    looks = itertools.count()
+    with fast_box(make_signer(tmp_path), two_disks=True) as box:
+        (box.home / "large").mkdir()
+        for number in range(300):
+            (box.home / f"large/{number}").write_text("x")
+        before = box.everything()
+        db, store, trash, clock, ids = box.db, box.store, box.trash, box.clock, box.ids
+        effects = Effects(db, store, trash, clock, ids, refuse, halted=lambda: next(looks) > after)
+        with pytest.raises(ExecutorFailed) as failed, effects.begin(executor="test_files") as acting:
+            if far:
+                acting.move(box.home / "large", box.far / "there")
+            else:
+                acting.copy(box.home / "large", box.home / "there")
+        assert failed.value.kind == "unavailable"
+        assert box.everything() == before
+        assert box.rubbish() == []
+
+
+def test_what_takes_far_too_long_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    box = Box(tmp_path)
+    (box.home / "folder").mkdir()
+    (box.home / "folder/file").touch()
+    monkeypatch.setattr(effect_rules, "_LONGEST_S", -1.0)
+    with pytest.raises(ExecutorFailed) as failed, box.begin() as acting:
+        acting.move(box.home / "folder", box.home / "there")
+    assert failed.value.kind == "too_large"
+    assert not (box.home / "there").exists()

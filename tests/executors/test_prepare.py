@@ -19,6 +19,7 @@ from metnos.executors import private
 from metnos.executors.exposure import Exposure
 from metnos.executors.manifest import Manifest
 from metnos.executors.prepare import Prepared, build_walls, hosts_of
+from metnos.law import self_running
 from metnos.law.capability import Capability
 from metnos.law.need import OWN, Need
 from metnos.sandbox.profile import Walls
@@ -306,7 +307,7 @@ def test_many_folders_are_not_each_a_place_for_all_others(tmp_path: Path, monkey
     def what(path: str) -> None:
         asked.append(path)
 
-    monkeypatch.setattr(preparing, "what_runs", what)
+    monkeypatch.setattr(self_running, "what_runs", what)
     read = mutating("irreversible", {"targets": WRITES, "to": WRITE}, {"fs": {"write": [f"{tmp_path}/**"]}})
     for number in range(60):
         (tmp_path / f"{number}").mkdir()

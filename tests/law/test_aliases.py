@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -299,3 +300,25 @@ class TestOwnCode:
             with pytest.raises(ForbiddenPath):
                 refuse_holding(folder)
         refuse_holding(owner)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["/h/.x", "/h/y"]), st.sampled_from(["/a", "/a/b", "/a/bc", "/d"])), max_size=4),
+    st.sampled_from(["/a", "/a/b/c", "/a/bc", "/a/b c", "/d/", "/", "a", "/h/.x/a"]),
+)
+def test_names_are_those_of_every_link_that_leads_above(links: list[tuple[str, str]], path: str) -> None:
+    known = aliases.Aliases(tuple(links), ())
+    wanted = [name + path[len(to) :] for name, to in links if path == to or path.startswith(f"{to}/")]
+    assert sorted(known.names_of(path)) == sorted(wanted)
+
+
+def test_many_links_cost_a_path_nothing() -> None:
+    few, many = (aliases.Aliases(tuple((f"/h/.l{i}", f"/d/{i}") for i in range(n)), ()) for n in (1, 100_000))
+
+    def cost(known: aliases.Aliases) -> float:
+        begun = time.process_time()
+        for _ in range(200):
+            assert list(known.names_of("/d/0/x")) == ["/h/.l0/x"]
+        return time.process_time() - begun
+
+    assert cost(many) < 20 * cost(few) + 0.05

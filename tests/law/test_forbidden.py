@@ -23,6 +23,7 @@ OUT_OF_BOUNDS = [
         ~/.aws/credentials ~/.netrc ~/.git-credentials ~/.docker/config.json ~/.kube/config ~/.pypirc ~/.npmrc ~/.pgpass
         ~/.config/gcloud/credentials.db ~/.local/share/keyrings/login.keyring ~/.password-store/bank.gpg ~/project/.env
         ~/project/.env.production /etc/shadow /etc/shadow- /etc/sudoers.d/me /run/secrets/db
+        /var/backups/shadow.bak /var/backups/gshadow.bak.0
 
         ~/.bashrc ~/.profile ~/.zshrc ~/.config/fish/config.fish /etc/profile.d/x.sh /etc/bash.bashrc /etc/cron.d/x
         ~/.config/autostart/x.desktop ~/.config/systemd/user/x.service /etc/ld.so.preload

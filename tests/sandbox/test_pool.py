@@ -39,6 +39,7 @@ def refuse(message: dict[str, Any], _: int | None) -> Any:
 
 ECHO = job("return {'entries': [os.getpid()]}")
 SLOW = job("ctx.trash('/x'); return {'entries': ['slow']}")
+SLOW_CHILD = job("ctx.trash('/x'); ctx.trash('/x'); return {'entries': ['slow']}", wall_s=1)
 ENDLESS = job("ctx.trash('/x'); time.sleep(600)")
 
 
@@ -543,3 +544,15 @@ def test_starting_and_stopping_is_told(pool: Pool) -> None:
     pool.close()
     assert [what for what, _ in told] == ["start", "stop"] * 2
     assert told[0][1] == told[1][1] != told[2][1] == told[3][1]
+
+
+@pytest.mark.parametrize("cold", [False, True])
+def test_the_time_of_the_broker_is_not_the_childs(pool: Pool, monkeypatch: pytest.MonkeyPatch, cold: bool) -> None:
+    def answer_slowly(message: dict[str, Any], _: int | None) -> Any:
+        time.sleep(1.5)
+        return {"value": message["op"]}
+
+    assert reply(pool.run(job("ctx.trash('/x'); return {'entries': ['slow']}", wall_s=1), answer_slowly, cold=cold))
+    assert pool.run(job("ctx.trash('/x'); time.sleep(600)", wall_s=1), answer_slowly, cold=cold).timed_out
+    monkeypatch.setattr(pools, "_LONGEST_ANSWERS_S", 0.1)
+    assert pool.run(SLOW_CHILD, answer_slowly, cold=cold).timed_out

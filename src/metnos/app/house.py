@@ -32,6 +32,7 @@ from metnos.law.own_pin import OwnPin
 from metnos.law.pairing import Pairing
 from metnos.law.permit import Mint
 from metnos.law.principal import Autonomy, Principal
+from metnos.law.self_running import SelfRunning
 from metnos.law.steady_clock import SteadyClock
 from metnos.sandbox.pool import Pool
 from metnos.store.db import Database, Durability
@@ -204,6 +205,9 @@ class App:
         from metnos.sandbox.facts import facts
         from metnos.sandbox.web import Web
 
+        def halted() -> bool:
+            return self.halts.file.read().halted
+
         db, store, trash, refuse, ids = self._hands
         settings, mint = self.settings, Mint(self.steady)
         policy = Policy(
@@ -223,8 +227,8 @@ class App:
             catalog=self.catalog,
             policy=policy,
             mint=mint,
-            effects=Effects(db, store, trash, self.clock, ids, refuse),
-            planning=partial(Planning, refuse, trash),
+            effects=Effects(db, store, trash, self.clock, ids, refuse, self._running, halted=halted),
+            planning=lambda: Planning(refuse, trash, self._running(), halted),
             pool=self.pool,
             web=Web(),
             facts=facts,
@@ -388,6 +392,13 @@ class App:
         from metnos.app import turning
 
         return turning.build(self)
+
+    def _running(self) -> SelfRunning:
+        """What something runs by itself, beside what names say."""
+        from metnos.executors.mcp.servers import Servers
+
+        started = Servers(self.workspace.mcp_servers).started_from(home_folder())
+        return SelfRunning.beside(self.workspace.notes, started)
 
     def _refuse(self, path: Path, access: Access) -> None:
         """Raise on what no executor may touch: forbidden paths, and in the workspace everything but the notes."""

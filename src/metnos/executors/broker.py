@@ -36,7 +36,7 @@ from metnos.law import aliases
 from metnos.law.aliases import Aliases
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_ways
-from metnos.law.guarded import is_hidden, what_runs
+from metnos.law.guarded import is_hidden
 from metnos.law.need import Need, http_need, refuse_never, sounds_like_home
 from metnos.law.permit import Effects
 
@@ -92,7 +92,7 @@ class Broker:
         self._around = Folders((*self._roots, *self._beside))
         self._changed = Folders((*prepared.writes, *map(Path, changes)))
         self._decided = Folders(Path(need.target) for need in prepared.needs)
-        self._hidden, self._started = Folders(prepared.hidden), prepared.started
+        self._hidden = Folders(prepared.hidden)
         self._links: tuple[tuple[str, str], ...] = ()
         self._names: dict[Folders, Folders] = {}  # by every name, for as long as the links are these
         self.sight = Folders()  # what the call sees
@@ -264,11 +264,7 @@ class Broker:
         path = ways[-1]
         if path in self._changed or self._shown is not None or isinstance(self._doing, Planning):
             return
-        names = aliases.look().all_names(ways)
-        if any(self._started.hold(name) for name in names):
-            what: str | None = "what MCP servers are started from"
-        else:
-            what = next(filter(None, (what_runs(str(name)) for name in names)), None)
+        what = self._prepared.running.find(aliases.look().all_names(ways))
         if what is not None:
             raise ExecutorFailed(
                 f"{path} belongs to {what}, and was not asked for when this call was permitted",

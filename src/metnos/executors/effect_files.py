@@ -4,7 +4,8 @@ Rules: a folder is opened once, without following any symbolic link on the way (
 kernel), and what follows is done relative to that descriptor; the last component is never followed either. A rename
 that must not replace does not (``renameat2``, or a hard link). A name is on the disk when a call returns. Copies keep
 mode, times, extended attributes and, where the system allows it, owner; they never run with another's rights
-(set-uid). Does not guarantee anything against whoever changes the *inside* of a folder while it is copied.
+(set-uid, capabilities). Does not guarantee anything against whoever changes the *inside* of a folder while it is
+copied.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ import fcntl
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from metnos.core.errors import ExecutorFailed
@@ -31,6 +32,7 @@ _RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
 _FICLONE = 0x40049409
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP)
+_RIGHTS = "security.capability"  # what a program may do beyond its account
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 _KINDS = {
@@ -219,8 +221,12 @@ def keep(at: int, name: str, store: int, key: str) -> None:
     os.fsync(store)
 
 
-def copy(at: int, name: str, to: int, target: str, *, own: bool) -> str:
-    """Copy a file, link or folder under a new name, synced; the digest of a file's content where it was read."""
+def copy(at: int, name: str, to: int, target: str, *, own: bool, go_on: Callable[[], None] = lambda: None) -> str:
+    """Copy a file, link or folder under a new name, synced; the digest of a file's content where it was read.
+
+    ``go_on`` is asked on the way, and raises to end it.
+    """
+    go_on()
     status = os.stat(name, dir_fd=at, follow_symlinks=False)
     what = kind_of(status)
     if what == LINK:
@@ -233,8 +239,8 @@ def copy(at: int, name: str, to: int, target: str, *, own: bool) -> str:
         if kind_of(os.fstat(source)) != what:
             raise ExecutorFailed(f"{shown(name)} has become something else meanwhile", kind="conflict")
         if what == FILE:
-            return _copy_file(source, to, target, own)
-        _copy_folder(source, to, target, own)
+            return _copy_file(source, to, target, own, go_on)
+        _copy_folder(source, to, target, own, go_on)
         return ""
     finally:
         os.close(source)
@@ -317,7 +323,7 @@ def digest_of(at: int, name: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _copy_file(source: int, to: int, target: str, own: bool) -> str:
+def _copy_file(source: int, to: int, target: str, own: bool, go_on: Callable[[], None]) -> str:
     status = os.fstat(source)
     made = new_file(to, target, 0o600)
     try:
@@ -325,7 +331,7 @@ def _copy_file(source: int, to: int, target: str, own: bool) -> str:
         try:
             fcntl.ioctl(made, _FICLONE, source)  # shares the blocks until one side changes; btrfs and XFS can
         except OSError:
-            digest = fill(made, iter(lambda: os.read(source, _CHUNK), b""))
+            digest = fill(made, _read_on(source, go_on))
         _copy_attributes(source, made)
         imitate(made, status, own=own, times=True)
         os.fsync(made)
@@ -334,13 +340,19 @@ def _copy_file(source: int, to: int, target: str, own: bool) -> str:
         os.close(made)
 
 
-def _copy_folder(source: int, to: int, target: str, own: bool) -> None:
+def _read_on(source: int, go_on: Callable[[], None]) -> Iterator[bytes]:
+    while chunk := os.read(source, _CHUNK):
+        go_on()
+        yield chunk
+
+
+def _copy_folder(source: int, to: int, target: str, own: bool, go_on: Callable[[], None]) -> None:
     status = os.fstat(source)
     os.mkdir(target, 0o700, dir_fd=to)
     made = os.open(target, _FOLDER_FLAGS, dir_fd=to)
     try:
         for name in os.listdir(source):
-            copy(source, name, made, name, own=own)
+            copy(source, name, made, name, own=own, go_on=go_on)
         _copy_attributes(source, made)
         imitate(made, status, own=own, times=True)
         os.fsync(made)
@@ -351,7 +363,7 @@ def _copy_folder(source: int, to: int, target: str, own: bool) -> None:
 def _copy_attributes(source: int, made: int) -> None:
     """Extended attributes are a courtesy: not every file system has them, and not every one may be set."""
     with contextlib.suppress(OSError):
-        for name in os.listxattr(source):
+        for name in set(os.listxattr(source)) - {_RIGHTS}:
             with contextlib.suppress(OSError):
                 os.setxattr(made, name, os.getxattr(source, name))
 

@@ -65,7 +65,7 @@ def no_checkpoint(_step: str) -> None:
 class Hands:
     def __init__(
         self, journal: Journal, store: Path, trash: Trash, clock: Clock, ids: UlidMaker,
-        checkpoint: Callable[[str], None] = no_checkpoint,
+        checkpoint: Callable[[str], None] = no_checkpoint, go_on: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         self._journal = journal
         self._store = store
@@ -73,6 +73,7 @@ class Hands:
         self._clock = clock
         self._ids = ids
         self._point = checkpoint
+        self._go_on = go_on  # asked before a change and on the long way to one; raises to end it
         self._lock_fd = -1
         self._depth = 0
         self._live: dict[str, int] = {}
@@ -128,6 +129,7 @@ class Hands:
                 elif key is not None and not near:
                     files.copy(store, key, at, name, own=True)
                 self._point("staged")
+                self._go_on()
                 with self.locked():
                     before = self._keep_old(effect, at, where, store, staged.base)
                     after = files.mark(store if near else at, name, staged.sha256)
@@ -171,8 +173,9 @@ class Hands:
             with self._settling(effect) as told:
                 seen = self.expect(at, source)
                 if stage is not None:
-                    files.copy(at, source.name, to, stage.name, own=True)
+                    files.copy(at, source.name, to, stage.name, own=True, go_on=self._go_on)
                     self._point("staged")
+                self._go_on()
                 with self.locked():
                     if self.expect(at, source) != seen:
                         raise ExecutorFailed(f"{shown(source)} changed while it was moved", kind="conflict")

@@ -8,13 +8,26 @@ shows: a full disk, or rights that the system checks in ways of its own.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from metnos.core.difference import unified
 from metnos.executors.effect_files import FILE, inert, shown
-from metnos.executors.effect_rules import MAX_FILE, MOST_CARRIED, Carried, Deed, Hand, Refuse
+from metnos.executors.effect_rules import (
+    MAX_FILE,
+    MOST_CARRIED,
+    Carried,
+    Deed,
+    Halted,
+    Hand,
+    Pace,
+    Refuse,
+    not_halted,
+)
 from metnos.executors.effect_tree import Node, Tree
 from metnos.executors.trash import Trash
+from metnos.law import aliases
+from metnos.law.self_running import NOTHING_KNOWN, SelfRunning
 
 _MOST_LINES = 40  # of one file's difference
 _MOST_SHOWN = 400  # of all differences together
@@ -30,34 +43,46 @@ class Planning(Hand):
         self,
         refuse: Refuse,
         trash: Trash,
+        running: SelfRunning = NOTHING_KNOWN,
+        halted: Halted = not_halted,
         *,
         max_writes: int | None = None,
         max_bytes: int | None = None,
         max_file: int = MAX_FILE,
     ) -> None:
-        super().__init__(refuse, trash, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
+        super().__init__(
+            refuse, trash, running, Pace(halted), max_writes=max_writes, max_bytes=max_bytes, max_file=max_file
+        )
         self._planned = Tree()
         self._preview: list[str] = []
         self._carried: list[Carried] = []
+        self._runs: dict[Path, None] = {}
         self._shown = 0
         self._compared = 0
         self._kept = 0
 
     @property
     def preview(self) -> tuple[str, ...]:
-        """What would happen, in lines for the owner."""
-        return tuple(self._preview)
+        """What would happen, in lines for the owner; first what something would run by itself."""
+        runs = [path for each in self._carried for path in each.runs]
+        return (*_listed("high risk, runs by itself", [*map(shown, (*self._runs, *runs))]), *self._preview)
 
     @property
     def carried(self) -> tuple[Carried, ...]:
         """What the folders of all operations take along that the owner has to see."""
         return tuple(self._carried)
 
+    @property
+    def runs(self) -> tuple[Path, ...]:
+        """What would be changed by itself, and not in a folder, that something runs; the outermost of each."""
+        return tuple(self._runs)
+
     def _tree(self) -> Tree:
         return self._planned
 
     def _do(self, deed: Deed) -> None:
         tree, path, target = self._planned, deed.path, deed.target or deed.path
+        self._note_running(deed)
         if deed.op in ("write", "put"):
             self._plan_content(deed)
         elif deed.op == "make_folder":
@@ -77,13 +102,15 @@ class Planning(Hand):
 
     def _plan_carried(self, deed: Deed) -> None:
         self._carried.append(deed.carried)
-        for words, paths, top in (
-            ("hidden, goes along", deed.carried.hidden, deed.path),
-            ("runs by itself (high risk)", deed.carried.runs, deed.target or deed.path),
-        ):
-            self._preview += [f"  {words}: {shown(path.relative_to(top))}" for path in paths[:MOST_CARRIED]]
-            if len(paths) > MOST_CARRIED:
-                self._preview.append(f"  {words}: {len(paths) - MOST_CARRIED:,} more")
+        hidden = [shown(path.relative_to(deed.path)) for path in deed.carried.hidden]
+        self._preview += _listed("  hidden, goes along", hidden)
+
+    def _note_running(self, deed: Deed) -> None:
+        changed = [deed.target] if deed.op == "copy" else [*deed.folders, deed.path, deed.target]
+        known = aliases.look()
+        for path in filter(None, changed):
+            if self._runs.keys().isdisjoint((path, *path.parents)) and self._running.find(known.all_names([path])):
+                self._runs[path] = None
 
     def _plan_content(self, deed: Deed) -> None:
         node = self._planned.look(deed.path) if deed.replaced else None
@@ -107,6 +134,11 @@ class Planning(Hand):
         lines = _difference(old, new, path)
         self._shown += len(lines)
         return lines
+
+
+def _listed(words: str, names: Sequence[str]) -> list[str]:
+    lines = [f"{words}: {name}" for name in names[:MOST_CARRIED]]
+    return lines if len(names) <= MOST_CARRIED else [*lines, f"{words}: {len(names) - MOST_CARRIED:,} more"]
 
 
 def _sizes(deed: Deed, before: int, after: int) -> str:

@@ -10,6 +10,7 @@ permits (`Carried`). Does not guarantee that the act succeeds: the disk may fill
 
 import os
 import stat
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,10 +24,14 @@ from metnos.executors.trash import Trash
 from metnos.law import aliases
 from metnos.law.forbidden import Access
 from metnos.law.forbidden_rules import why_named
-from metnos.law.guarded import is_hidden_name, what_runs
+from metnos.law.guarded import is_hidden_name
+from metnos.law.self_running import SelfRunning
 
 Refuse = Callable[[Path, Access], None]  # raises a `LawError` on what must not be touched
+Halted = Callable[[], bool]
 
+_LONGEST_S = 1200.0  # of one call's changes, from its beginning to the last that begins
+_LOOK_S = 0.05  # between two looks at whether everything is halted
 HIDDEN_ALONG, RUNS_ALONG = "hidden along", "runs along"  # effects of a folder that goes as a whole
 MOST_CARRIED = 20  # named of what one folder takes along
 MAX_FILE = 1 << 30  # bytes: of one file that an executor writes; a folder is bounded by the quota of the day
@@ -48,7 +53,7 @@ class Carried:
     """What a folder that goes as a whole takes along and was not named, the outermost of each."""
 
     hidden: tuple[Path, ...] = ()  # where it is
-    runs: tuple[Path, ...] = ()  # where it comes to lie, and runs by itself
+    runs: tuple[Path, ...] = ()  # runs by itself where it comes to lie, or where it is and will not be any more
 
 
 Carry = Callable[[Carried, Path | None], None]  # raises unless this may go along, to there if anywhere
@@ -91,17 +96,53 @@ class Deed:
         return Done(self.op, self.path, self.target, self.size, self.replaced)
 
 
+class Pace:
+    """Ends what takes long before it happens: when everything is halted, or far too much time went by."""
+
+    def __init__(self, halted: Halted) -> None:
+        self._halted = halted
+        self._end = time.monotonic() + _LONGEST_S
+        self._next = 0.0
+
+    def go_on(self) -> None:
+        """Raise if it is not to go on; cheap enough to be asked for every file."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        if self._halted():
+            raise ExecutorFailed("everything was halted while this went on; it was left as it was", kind="unavailable")
+        if now > self._end:
+            what = f"it took more than {_LONGEST_S / 60:g} minutes, and was left as it was"
+            raise ExecutorFailed(what, kind="too_large", fix="Ask for less at a time.")
+        self._next = time.monotonic() + _LOOK_S
+
+
+def not_halted() -> bool:
+    """For hands that nothing halts."""
+    return False
+
+
 class Hand(ABC):
     """The six operations. A subclass says which tree they are decided over, and what becomes of a deed."""
 
     def __init__(
-        self, refuse: Refuse, trash: Trash, *, max_writes: int | None, max_bytes: int | None, max_file: int
+        self,
+        refuse: Refuse,
+        trash: Trash,
+        running: SelfRunning,
+        pace: "Pace",
+        *,
+        max_writes: int | None,
+        max_bytes: int | None,
+        max_file: int,
     ) -> None:
         self.writes = 0
         self.write_bytes = 0
         self._effects: list[tuple[str, ...]] = []
         self._refuse = refuse
         self._trash = trash
+        self._running = running
+        self._go_on = pace.go_on
         self._max_writes = max_writes
         self._max_bytes = max_bytes
         self._max_file = max_file
@@ -278,12 +319,13 @@ class Hand(ABC):
         if node.kind == FILE:
             return node.size, Carried()
         size = 0
-        found = _Finding(source, target)
+        found = _Finding(source, target, self._running, leaves=access is Access.WRITE)
         for path, each in tree.walk(node):
+            self._go_on()
             self._ask_inside(source, path, access)
             if target is not None:
                 self._ask_inside(target, path, Access.WRITE)
-            found.note(path, folder=each.kind == FOLDER)
+            found.note(path, each)
             if each.device != node.device:
                 raise ExecutorFailed(
                     f"{shown(source / path)} is where another file system begins", kind="not_permitted"
@@ -313,27 +355,46 @@ class Hand(ABC):
 
 
 class _Finding:
-    """Collects what a folder takes along, from its entries in the order of a walk."""
+    """Collects what a folder takes along, from its entries in the order of a walk, by every name that they have."""
 
-    def __init__(self, source: Path, target: Path | None) -> None:
-        self._source = source
-        self._target = target
+    def __init__(self, source: Path, target: Path | None, running: SelfRunning, *, leaves: bool) -> None:
+        self._source, self._target = str(source), str(target)
+        self._known, self._running = aliases.look(), running
+        # Of a folder that runs itself more is not said: it was asked for as that.
+        self._lands = target is not None and running.find(self._known.all_names([target])) is None
+        self._leaves = leaves and running.find(self._known.all_names([source])) is None
+        self._places = running.places_below(source) if self._leaves else frozenset()
+        self._above = frozenset(str(above) for place in self._places for above in Path(place).parents)
         self._below: tuple[set[Path], set[Path]] = (set(), set())
         self.hidden: list[Path] = []
         self.runs: list[Path] = []
 
-    def note(self, path: Path, *, folder: bool) -> None:
+    def note(self, path: Path, node: Node) -> None:
         hidden, runs = self._below
+        here = f"{self._source}/{path}"
         if path.parent in hidden:
             hidden.add(path)
-        elif is_hidden_name(path.name, folder=folder):
+        elif is_hidden_name(path.name, folder=node.kind == FOLDER) or here in self._known.hidden:
             hidden.add(path)
-            self.hidden.append(self._source / path)
-        elif path.parent in runs:
+            self.hidden.append(Path(here))
+        if path.parent in runs:
             runs.add(path)
-        elif self._target is not None and what_runs(str(self._target / path)) is not None:
+        elif self._lands and self._will_run(f"{self._target}/{path}"):
             runs.add(path)
-            self.runs.append(self._target / path)
+            self.runs.append(Path(self._target, path))
+        elif self._leaves and self._is_run(here, node):
+            runs.add(path)
+            self.runs.append(Path(here))
+
+    def _will_run(self, there: str) -> bool:
+        """Whether what comes to a place runs there, or is hidden there by the name of a link."""
+        return there in self._known.hidden or self._running.find((there, *self._known.names_of(there))) is not None
+
+    def _is_run(self, here: str, node: Node) -> bool:
+        """Whether something is run where it lies, and not because of names that go along with it."""
+        if here in self._places or (here in self._above and node.kind == LINK):
+            return True
+        return self._running.find(self._known.names_of(here)) is not None
 
 
 def _refuse_odd(path: Path, node: Node, *, links: bool) -> None:

@@ -18,10 +18,11 @@ from metnos.core.errors import ExecutorFailed, StoreError
 from metnos.core.ids import UlidMaker
 from metnos.executors import effect_files as files
 from metnos.executors.effect_hands import Hands, Staged, no_checkpoint
-from metnos.executors.effect_rules import MAX_FILE, Deed, Doing, Done, Hand, Refuse
+from metnos.executors.effect_rules import MAX_FILE, Deed, Doing, Done, Halted, Hand, Pace, Refuse, not_halted
 from metnos.executors.effect_tree import Tree
 from metnos.executors.trash import Trash
 from metnos.executors.undo_schema import CLOSED, INTERRUPTED, MAKE, MOVE, PLACE, TRASH, ActionRow, Effect, Journal
+from metnos.law.self_running import SelfRunning
 from metnos.store.db import Database
 
 __all__ = ["MAX_FILE", "Acting", "Doing", "Done", "Effects", "Refuse"]
@@ -38,7 +39,9 @@ class Effects:
         clock: Clock,
         ids: UlidMaker,
         refuse: Refuse,
+        running: Callable[[], SelfRunning] = SelfRunning,
         *,
+        halted: Halted = not_halted,
         max_file: int = MAX_FILE,
         checkpoint: Callable[[str], None] = no_checkpoint,
     ) -> None:
@@ -48,6 +51,8 @@ class Effects:
         self._clock = clock
         self._ids = ids
         self._refuse = refuse
+        self._running = running
+        self._halted = halted
         self._max_file = max_file
         self._checkpoint = checkpoint
 
@@ -66,10 +71,13 @@ class Effects:
         """One call of an executor. It is in the journal from its first effect on; with a ``root``, as one with that
         action, which is taken back together with it."""
         ident = self._ids()
-        hands = Hands(self._journal, self._store, self._trash, self._clock, self._ids, self._checkpoint)
+        pace = Pace(self._halted)
+        hands = Hands(
+            self._journal, self._store, self._trash, self._clock, self._ids, self._checkpoint, pace.go_on
+        )  # fmt: skip
         row = ActionRow(ident, root or ident, self._journal.now(), executor, digest, permit_id, turn, title or executor)
         return Acting(
-            row, hands, self._journal, self._refuse, self._trash, self._ids,
+            row, hands, self._journal, self._refuse, self._trash, self._ids, self._running(), pace,
             max_writes=max_writes, max_bytes=max_bytes, max_file=self._max_file,
         )  # fmt: skip
 
@@ -90,12 +98,14 @@ class Acting(Hand):
         refuse: Refuse,
         trash: Trash,
         ids: UlidMaker,
+        running: SelfRunning,
+        pace: Pace,
         *,
         max_writes: int | None,
         max_bytes: int | None,
         max_file: int,
     ) -> None:
-        super().__init__(refuse, trash, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
+        super().__init__(refuse, trash, running, pace, max_writes=max_writes, max_bytes=max_bytes, max_file=max_file)
         self._row = row
         self._hands = hands
         self._journal = journal
@@ -156,7 +166,7 @@ class Acting(Hand):
         def staging(at: int, name: str) -> Staged:
             with files.folder(deed.path.parent) as source:
                 self._hands.expect(source, deed.path)
-                return Staged(files.copy(source, deed.path.name, at, name, own=False))
+                return Staged(files.copy(source, deed.path.name, at, name, own=False, go_on=self._go_on))
 
         self._hands.place(self._effect(deed, PLACE), staging, replace=deed.replaced)
 

@@ -15,6 +15,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,10 @@ from metnos.executors.scope import Folders, Scope
 from metnos.law import aliases, levels
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, TooMany, why_forbidden
-from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry, what_runs
+from metnos.law.guarded import OPEN_NAMES, is_hidden, is_hidden_entry
 from metnos.law.need import (
     AGENT,
+    CARRIED,
     FORBIDDEN,
     HIDDEN,
     LOOKUP,
@@ -46,6 +48,7 @@ from metnos.law.need import (
     lookup_tells,
     sounds_like_home,
 )  # fmt: skip
+from metnos.law.self_running import NOTHING_KNOWN, SelfRunning
 from metnos.sandbox import web_url
 from metnos.sandbox.profile import Walls
 
@@ -70,7 +73,7 @@ class Prepared:
     declared_writes: tuple[Scope, ...]
     carries: bool = False  # whether a request of it can hold what was read
     hidden: frozenset[Path] = frozenset()  # of reads and writes, those with a hidden name
-    started: Folders = _NOTHING  # what MCP servers are started from
+    running: SelfRunning = NOTHING_KNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,10 @@ class Place:
     carries: bool = False  # whether the arguments can hold what was read before
     named: frozenset[Path] = frozenset()  # paths that the owner's own words name
     started: Folders = _NOTHING  # what MCP servers are started from
+
+    @property
+    def running(self) -> SelfRunning:
+        return SelfRunning.beside(self.workspace.notes, self.started)
 
 
 @aliases.held()
@@ -124,17 +131,15 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
     writes = named["write"] if "write" in modes else list(_scope_ways(can.fs.write, place))
     places = places if "write" in modes else writes
     needs = [_path_need(ways, "read", place) for ways in reads]
-    if filled.get("hidden") is True:  # what is hidden in these folders, and named by the owner
-        inside = [path for path in sorted(place.named) if any(ways[-1] in path.parents for ways in reads)]
-        needs += [_path_need((path,), "read", place) for path in inside if _exists(path)]
+    if filled.get("hidden") is True:
+        needs += _named_inside(reads, place)
     # Only what can change nothing but the notes is trusted with them unasked.
     own = all(each.root.is_relative_to(place.workspace.notes) for each in writable)
     needs += [_path_need(ways, "write", place, own=own) for ways in writes]
     hidden = frozenset(Path(need.target) for need in needs if levels.is_hidden_use(need))
     needs += [*strays, *_landing_needs((*reads, *writes), places, place)]
     needs += _other_needs(manifest, place)
-    hosts = hosts_of(manifest, filled)
-    # What is fetched at home is read, too.
+    hosts = hosts_of(manifest, filled)  # what is fetched at home is read, too
     carries = place.carries or bool(needs) or 0 < sum(map(sounds_like_home, hosts)) < len(hosts)
     needs += _web_needs(manifest, hosts, carries=carries)
     return Prepared(
@@ -147,8 +152,15 @@ def prepare(manifest: Manifest, args: Mapping[str, Any], place: Place) -> Prepar
         declared_writes=writable,
         carries=carries,
         hidden=hidden,
-        started=place.started,
+        running=place.running,
     )
+
+
+def _named_inside(reads: Sequence[Ways], place: Place) -> Iterator[Need]:
+    """What is hidden in these folders, and named by the owner."""
+    for path in sorted(place.named):
+        if any(ways[-1] in path.parents for ways in reads) and _exists(path):
+            yield _path_need((path,), "read", place)
 
 
 @aliases.held()
@@ -190,25 +202,39 @@ def build_walls(
 def carried_needs(carried: Iterable[Carried]) -> Iterator[Need]:
     """What it takes to let these go along; of very many, enough to be asked about."""
     for each in carried:
-        yield from map(_hidden_along, map(str, each.hidden[:MOST_CARRIED]))
-        yield from map(_runs_along, map(str, each.runs[:MOST_CARRIED]))
+        yield from map(_hidden_along, each.hidden[:MOST_CARRIED])
+        yield from running_needs(each.runs)
+
+
+def running_needs(paths: Iterable[Path]) -> Iterator[Need]:
+    """What it takes to change these, which something runs by itself; of very many, enough to be asked about."""
+    yield from map(_runs_along, islice(paths, MOST_CARRIED))
 
 
 def shown_needs(shown: Iterable[Sequence[str]]) -> Iterator[Need]:
     """The same of what a rehearsal has shown, all of it."""
     for operation, path, *_ in shown:
         if operation == HIDDEN_ALONG:
-            yield _hidden_along(path)
+            yield _hidden_along(Path(path))
         elif operation == RUNS_ALONG:
-            yield _runs_along(path)
+            yield _runs_along(Path(path))
 
 
-def _hidden_along(path: str) -> Need:
-    return Need(Capability.FS_READ, path, HIDDEN)
+def _hidden_along(path: Path) -> Need:
+    return Need(Capability.FS_READ, _standing_for(path, Access.READ), CARRIED)
 
 
-def _runs_along(path: str) -> Need:
-    return Need(Capability.FS_WRITE, path)
+def _runs_along(path: Path) -> Need:
+    return Need(Capability.FS_WRITE, _standing_for(path, Access.WRITE), RUNS)
+
+
+def _standing_for(path: Path, access: Access) -> str:
+    """What a need names for something that goes along: its folder, if it is a link, or may only go along."""
+    if path.is_symlink():
+        path = path.parent
+    while why_forbidden(path, access) is not None and path != path.parent:
+        path = path.parent
+    return str(path)
 
 
 def hidden_landings(shown: Iterable[tuple[str, ...]]) -> frozenset[Path]:
@@ -345,12 +371,12 @@ def _path_need(ways: Ways, mode: str, place: Place, *, own: bool = False) -> Nee
     within = [_inside(way, own_names) for way in names]
     if any(is_hidden(part, reading=not writing) for part in within) or _is_hidden_folder(path):
         return Need(capability, str(path), NAMED if writing and path in place.named else HIDDEN)
-    if writing and any(place.started.hold(way) for way in names):
+    if writing and place.running.is_started(names):
         return Need(capability, str(path), STARTED)
+    if writing and place.running.find(names) is not None:
+        return Need(capability, str(path), RUNS)
     if writing and own:
         return Need(capability, str(path), OWN)
-    if writing and any(what_runs(str(way)) is not None for way in names):
-        return Need(capability, str(path), RUNS)
     return Need(capability, str(path), OPEN if any(map(path.is_relative_to, own_names)) else "")
 
 
@@ -366,11 +392,12 @@ def _inside(way: Path, folders: Sequence[Path]) -> str:
 
 def _landing_needs(named: Sequence[Ways], places: Sequence[Ways], place: Place) -> Iterator[Need]:
     """Where the named files come to lie if they go to a named folder, where that is more than to change the folder."""
+    running, known = place.running, aliases.look()
     names = dict.fromkeys(ways[-1].name for ways in named)
     for folder in (ways[-1] for ways in places if ways[-1].is_dir()):
-        if what_runs(str(folder)) is None:
+        if running.find(known.all_names([folder])) is None:
             for landing in (folder / name for name in names if name):
-                if what_runs(str(landing)) is not None or landing in place.started:
+                if running.find(known.all_names([landing])) is not None:
                     yield _path_need((landing,), "write", place)
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from metnos.core.canon import Json
 from metnos.core.clock import Clock, to_text
 from metnos.core.errors import (
     AuditError,
@@ -35,12 +36,13 @@ from metnos.executors.broker import PATTERNS
 from metnos.executors.call import Call, asked, needs_asked, wanted, wants
 from metnos.executors.catalog import Catalog
 from metnos.executors.effect_plan import Planning
+from metnos.executors.effect_rules import RUNS_ALONG
 from metnos.executors.effects import Acting, Effects
 from metnos.executors.manifest import Kind, Reversal
 from metnos.executors.mcp.servers import Servers
 from metnos.executors.outcome import Outcome
 from metnos.executors.perform import Setting, When, perform
-from metnos.executors.prepare import Place, Prepared, carried_needs, prepare, shown_needs
+from metnos.executors.prepare import Place, Prepared, carried_needs, prepare, running_needs, shown_needs
 from metnos.executors.reach import AskTool, Fetching, NoWeb, Reach
 from metnos.executors.scope import Folders
 from metnos.executors.verdict import Executor
@@ -185,18 +187,19 @@ class Runner:
         return executor, prepare(executor.manifest, call.args, place)
 
     def _with_carried(self, call: Call, executor: Executor, prepared: Prepared) -> tuple[Executor, Prepared]:
-        """The call with a need for each thing that its folders take along and that is to be asked about; it is
-        rehearsed to find them, unless the owner is asked, and shown them, anyway, or nothing is left for today."""
-        can_carry = PATTERNS[executor.manifest.reversal] & {"copy", "move", "trash"}
-        if not can_carry or not any(path.is_dir() for path in (*prepared.reads, *prepared.writes)):
+        """The call with a need for each thing that is to be asked about and was not named: what its folders take
+        along, and what it changes in them that something runs by itself. It is rehearsed to find them, unless the owner
+        is asked, and shown them, anyway, or nothing is left for today."""
+        patterns = PATTERNS[executor.manifest.reversal]
+        named = "move" not in patterns and all(path.is_file() for path in (*prepared.reads, *prepared.writes))
+        if not patterns or not prepared.writes or named:
             return executor, prepared
         ask = self._ask(call, executor, prepared)
         if self._decide(ask).verdict != "allow" or self._parts.policy.quotas(ask) is not None:
             return executor, prepared
         planning = self._parts.planning()
         self._rehearse(call, executor, prepared, planning, answered=False)  # the run that follows answers a breach
-        needs = list(carried_needs(planning.carried))
-        return executor, replace(prepared, needs=tuple(dict.fromkeys((*prepared.needs, *needs))))
+        return executor, replace(prepared, needs=_with_found(prepared, planning))
 
     def _with_parts(self, call: Call, executor: Executor, ask: Ask) -> Call:
         """The call with what its parts did before a question; what changes something itself cannot begin anew."""
@@ -266,16 +269,20 @@ class Runner:
             raise Refused(f"refused ({decision.rule}): {decision.reason}", fix=decision.fix)
 
     def _preview(self, call: Call, executor: Executor, prepared: Prepared) -> Preview:
-        outcome, preview = self._rehearse(call, executor, prepared)
+        planning = self._parts.planning()
+        outcome, preview = self._rehearse(call, executor, prepared, planning)
         if not outcome.ok:
             raise ExecutorFailed(outcome.message, kind=outcome.kind)
+        needs: list[Json] = [need.words for need in _with_found(prepared, planning)]
+        preview = replace(preview, kept={"needs": needs})
         failures = outcome.reply.get("failures")
         if failures and not preview.lines:  # there is nothing to say yes to
             first = failures[0]
             raise ExecutorFailed(f"{first['item']}: {first['message']}"[:500], kind=first["kind"])
         if call.whole is None:
             return preview
-        return replace(preview, lines=(*call.whole.told, *preview.lines), kept={whole.KEY: call.whole.data()})
+        kept = {**preview.kept, whole.KEY: call.whole.data()}
+        return replace(preview, lines=(*call.whole.told, *preview.lines), kept=kept)
 
     def _rehearse(
         self,
@@ -299,7 +306,8 @@ class Runner:
         outcome = self._perform(call, executor, prepared, planning, None)
         if answered:
             run_after.answer_breach(self._parts.catalog, executor, outcome)
-        return outcome, Preview(planning.preview, outcome.effects)
+        runs = tuple((RUNS_ALONG, str(path)) for path in planning.runs)
+        return outcome, Preview(planning.preview, (*outcome.effects, *runs))
 
     # -- acting
 
@@ -433,6 +441,12 @@ class _Ended(Exception):
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.message)
         self.outcome = outcome
+
+
+def _with_found(prepared: Prepared, planning: Planning) -> tuple[Need, ...]:
+    """What a call needs, with what its rehearsal found."""
+    found = (*carried_needs(planning.carried), *running_needs(planning.runs))
+    return tuple(dict.fromkeys((*prepared.needs, *found)))
 
 
 def _title(name: str, prepared: Prepared, above: tuple[str, ...]) -> str:

@@ -12,9 +12,9 @@ import contextlib
 import os
 import pwd
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -39,17 +39,21 @@ class Aliases:
     links: tuple[tuple[str, str], ...]
     files: tuple[str, ...]
     hidden: frozenset[str] = frozenset()  # where links with a hidden name in a home lead
+    leads: Mapping[str, tuple[str, ...]] = field(init=False)  # every place that a link leads to, with these links
 
-    @property
-    def leads(self) -> frozenset[str]:
-        """Every place that a link leads to."""
-        return frozenset(target for _, target in self.links)
+    def __post_init__(self) -> None:
+        leads: dict[str, tuple[str, ...]] = {}
+        for name, target in self.links:
+            leads[target] = (*leads.get(target, ()), name)
+        object.__setattr__(self, "leads", leads)
 
     def names_of(self, path: str) -> Iterator[str]:
         """The other names under which a canonical path can be reached."""
-        for name, target in self.links:
-            if path == target or path.startswith(f"{target}/"):
-                yield name + path[len(target) :]
+        at = len(path) if self.leads else 0
+        while at > 0:  # by the folders of the path, which are few, and not by the links, which are many
+            for name in self.leads.get(path[:at], ()):
+                yield name + path[at:]
+            at = path.rfind("/", 0, at)
 
     def all_names(self, paths: Iterable[Path]) -> tuple[Path, ...]:
         """Paths with every other name of each."""

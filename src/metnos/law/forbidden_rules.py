@@ -6,7 +6,7 @@ knows nothing of links, which `aliases` finds, nor of what this process runs fro
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -67,7 +67,7 @@ RULES = (
         " /etc/krb5.keytab /etc/ssl/private /etc/wireguard /etc/openvpn /etc/ipsec* /etc/letsencrypt"
         " /etc/NetworkManager/system-connections /etc/wpa_supplicant /etc/netplan /etc/kubernetes /var/lib/sss"
         " /var/lib/docker /var/lib/kubelet /run/secrets /run/credentials /run/user /run/docker* /run/podman"
-        " /run/containerd etc/shadow* etc/gshadow*",
+        " /run/containerd etc/shadow* etc/gshadow* /var/backups/*shadow*",
     ),
     Rule(
         "keys",
@@ -125,6 +125,8 @@ _COMPILED = tuple((rule, rule.compiled()) for rule in RULES)
 @lru_cache(maxsize=8192)  # each path is asked about at every gate that it passes, and the rules never change
 def why_named(path: str, access: Access) -> str | None:
     """What a path is by its letters alone, if it is something that may not be touched in this way."""
+    if not any(map(_ends_a_rule, path.split("/"))):
+        return None
     for rule, pattern in _COMPILED:
         if access is Access.CARRY and rule.whole:
             continue
@@ -146,11 +148,16 @@ def _above() -> Iterator[str]:
                 yield from ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
 
 
-def _last_names() -> re.Pattern[str]:
-    last = {pattern.rstrip("/").rpartition("/")[2] for rule in RULES for pattern in rule.patterns.split()}
-    globs = (re.escape(name).replace(r"\*", ".*").replace(r"\?", ".") for name in sorted(last))
+def last_names(rules: Iterable[Rule], *more: str) -> re.Pattern[str]:
+    """A name that some rule ends in: whatever a rule means lies at or below one of these."""
+    last = {pattern.rstrip("/").rpartition("/")[2] for rule in rules for pattern in rule.patterns.split()}
+    globs = (re.escape(name).replace(r"\*", ".*").replace(r"\?", ".") for name in sorted({*last, *more}))
     return re.compile("|".join(globs), re.IGNORECASE | re.DOTALL)
 
 
-# A name that some rule ends in: whatever is forbidden by its letters lies at or below one of these.
-LAST_NAMES = _last_names()
+LAST_NAMES = last_names(RULES)
+
+
+@lru_cache(maxsize=8192)  # the folders of a path are the same for all that lies in them
+def _ends_a_rule(name: str) -> bool:
+    return LAST_NAMES.fullmatch(name) is not None

@@ -2,11 +2,12 @@
 
 Rules: a grant turns *ask* into *allow* for the needs that it covers, and nothing else: it never spares a second yes,
 lifts a refusal, or reaches a forbidden path. It ends after a year at most, and can be revoked at any moment. A grant
-for a folder does not reach the hidden names in it; one for a hidden name does, for reading. A grant for a host covers
-fetching from it; sending to it is said extra, because what is sent is gone, and a request that can hold what was read
-counts as sending. Only the owner in person gives grants. A grant whose beginning lies in the future is not active: then
-the clock was set back. A grant is for an executor as it was: whoever puts another version in its place ends what was
-granted to it by name (`end_of`). Does not guarantee that for ``*``, which is for whatever there is.
+for a folder does not reach the hidden names in it; one for a hidden name does, for reading where it is. A grant for a
+host covers fetching from it; sending to it is said extra, because what is sent is gone, and a request that can hold
+what was read counts as sending. Only the owner in person gives grants. A grant whose beginning lies in the future is
+not active: then the clock was set back. A grant is for an executor as it was: whoever puts another version in its
+place ends what was granted to it by name (`end_of`). Does not guarantee that for ``*``, which is for whatever there
+is.
 """
 
 import re
@@ -23,7 +24,7 @@ from metnos.law.audit import Audit
 from metnos.law.audit_line import Entry
 from metnos.law.capability import Capability
 from metnos.law.forbidden import Access, refuse_forbidden
-from metnos.law.need import PATHS, Need, Place, host_name, lies_within, place_of_host
+from metnos.law.need import CARRIED, PATHS, Need, Place, host_name, lies_within, place_of_host
 from metnos.law.principal import Principal
 from metnos.store.db import Database, Row
 from metnos.store.migrations import Migration
@@ -79,6 +80,8 @@ class Grant:
         """Whether it speaks of this need, whatever the time."""
         if self.executor not in (ANY, executor) or not lies_within(need, self.capability, self.target):
             return False
+        if need.verb == CARRIED:
+            return False  # leave to read it where it is, is none to let it go elsewhere
         hidden = levels.Use.HIDDEN_READING
         if hidden in levels.uses_of(need) and hidden not in levels.uses_of(Need(need.capability, self.target)):
             return False  # a grant for a folder does not speak of what is hidden in it

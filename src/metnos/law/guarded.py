@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 from metnos.core.settings import program_path
-from metnos.law.forbidden_rules import Rule
+from metnos.law.forbidden_rules import Rule, last_names
 
 # Hidden by their name alone. Whoever reads or writes them learns and changes nothing that matters.
 OPEN_NAMES = frozenset(
@@ -97,6 +97,9 @@ RUNS = (
     ),
 )  # fmt: skip
 
+RUNS_ANYWHERE = Rule("what starts wherever it lies", "*.desktop *.AppImage autostart")
+_ANYWHERE = RUNS_ANYWHERE.compiled()
+_WEB_ROOTS = ("public_html", "www", "htdocs", "webroot", "wwwroot")
 _COMPILED = (
     *((rule.what, rule.compiled()) for rule in RUNS),
     # In capitals, and files: folders of that name are everywhere.
@@ -104,11 +107,13 @@ _COMPILED = (
     (
         "what a web server runs",
         re.compile(
-            r"/(?:.*/)?(?:public_html|www|htdocs|webroot|wwwroot)/(?:.*/)?[^/]*\.(?:php\d?|phtml|cgi|fcgi|pl|py|rb|jsp|aspx?)",
+            rf"/(?:.*/)?(?:{'|'.join(_WEB_ROOTS)})/(?:.*/)?[^/]*\.(?:php\d?|phtml|cgi|fcgi|pl|py|rb|jsp|aspx?)",
             re.IGNORECASE | re.DOTALL,
         ),
     ),
 )
+
+_LAST_NAMES = last_names(RUNS, "BUILD", "WORKSPACE", *_WEB_ROOTS)
 
 
 def is_hidden(path: str, *, reading: bool = False) -> bool:
@@ -132,9 +137,19 @@ def is_hidden_entry(entry: os.DirEntry[str]) -> bool:
 def what_runs(path: str) -> str | None:
     """What this path is, if something runs or obeys what lies there by itself."""
     named = _what_runs(path)
-    if named is None and not {path, path.rpartition("/")[0]}.isdisjoint(_program_folders(program_path())):
+    if named is None and not {path, path.rpartition("/")[0]}.isdisjoint(program_folders()):
         return "programs"
     return named
+
+
+def runs_anywhere(path: str) -> str | None:
+    """The same of what desktops and people start wherever it lies, and not because of the folder around it."""
+    return RUNS_ANYWHERE.what if _ANYWHERE.fullmatch(path) else None
+
+
+def program_folders() -> frozenset[str]:
+    """The folders in which this process looks for programs."""
+    return _program_folders(program_path())
 
 
 @lru_cache(maxsize=8)
@@ -146,4 +161,11 @@ def _program_folders(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _what_runs(path: str) -> str | None:
+    if not any(map(_ends_a_rule, path.split("/"))):
+        return None
     return next((what for what, pattern in _COMPILED if pattern.fullmatch(path)), None)
+
+
+@lru_cache(maxsize=8192)
+def _ends_a_rule(name: str) -> bool:
+    return _LAST_NAMES.fullmatch(name) is not None

@@ -16,7 +16,7 @@ from enum import StrEnum
 from metnos.law import aliases
 from metnos.law.capability import Capability
 from metnos.law.guarded import is_hidden, what_runs
-from metnos.law.need import HIDDEN, NAMED, OPEN, OWN, PATHS, RUNS, STARTED, Need
+from metnos.law.need import CARRIED, HIDDEN, NAMED, OPEN, OWN, PATHS, RUNS, STARTED, Need
 from metnos.law.principal import Autonomy
 
 
@@ -151,7 +151,7 @@ def asks_anew(need: Need) -> bool:
 
 def _use_of_path(need: Need) -> Use:
     reading = need.capability is Capability.FS_READ
-    hidden = need.verb in (HIDDEN, NAMED) or (
+    hidden = need.verb in (CARRIED, HIDDEN, NAMED) or (
         need.verb not in (OWN, OPEN, RUNS) and is_hidden(need.target, reading=reading)
     )
     if reading:

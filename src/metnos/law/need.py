@@ -30,6 +30,7 @@ OWN = "own"  # a change to what Metnos keeps for the owner: notes and reminders
 OPEN = "open"  # within the workspace, whose own place may have a hidden name
 HIDDEN = "hidden"  # reached through a hidden name
 STARTED = "started"  # what a program that runs outside the sandbox is started from
+CARRIED = "carried"  # hidden, and taken along by a folder that goes as a whole
 NAMED = "named"  # hidden, and the owner's own words name this very path
 RUNS = "runs"  # reached through a name that something runs or obeys by itself
 AGENT = "agent"  # within the workspace, where executors change the notes alone
@@ -97,9 +98,10 @@ class Need:
         where = "outside the home" if self.outside else "at home"
         match self.capability:
             case Capability.FS_READ:
-                return f"read {self.target}"
+                return f"take along {self.target}, which is hidden" if self.verb == CARRIED else f"read {self.target}"
             case Capability.FS_WRITE:
-                return f"change {self.target}"
+                risk = ", which something runs or obeys by itself (high risk)" if self.verb in (RUNS, STARTED) else ""
+                return f"change {self.target}{risk}"
             case Capability.NET_HTTP if self.verb == LOOKUP:
                 return f"ask name servers for {self.target}, which tells them that name"
             case Capability.NET_HTTP:

@@ -1,9 +1,9 @@
 """Runs one call in the sandbox, in a child that waits ready-made (warm) or in a sandbox of its own (cold).
 
-Rules: a child serves one call and is never used again; one that dies before it began is replaced, and once it began its
-call is over. The caller's thread talks with the child until the reply, the deadline or the end; questions of the child
-go to ``broker``, whose exceptions end the call. Nothing the child says is believed. Threads may share a pool; a pool
-does not cross a fork.
+Rules: a child serves one call and is never used again; one that dies before it began is replaced, and once it began
+its call is over. The caller's thread talks with the child until the reply, the deadline or the end; questions of the
+child go to ``broker``, whose exceptions end the call. The time that the broker takes is not the child's, up to a
+bound. Nothing the child says is believed. Threads may share a pool; a pool does not cross a fork.
 """
 
 import contextlib
@@ -28,6 +28,7 @@ from metnos.sandbox.zygote import Zygote
 _SIGSYS = 31
 _TRIES = 3
 _MOST_MESSAGES = 1_000_000
+_LONGEST_ANSWERS_S = 1800.0  # that the broker of one call may take in all, beside the time of the child
 _BEGIN_S, _END_S = 30.0, 20.0  # how long a busy machine may take to build walls, and to tell how a child ended
 _MOST_REACHED, _LONGEST = 16, 1000  # paths that a child says it reached for, and characters of one
 _MOST_CPU_MS = 86_400_000
@@ -241,7 +242,7 @@ def _converse(zygote: Zygote, channel: Channel, packed: dict[str, Any], walls: W
     """Talk with a child until its end; nothing if it died before it began."""
     ended = Ended()
     deadline = time.monotonic() + max(walls.wall_s, _BEGIN_S)
-    begun = False
+    begun, left = False, _LONGEST_ANSWERS_S
     try:
         channel.send(packed, deadline)
         for _ in range(_MOST_MESSAGES):
@@ -253,7 +254,11 @@ def _converse(zygote: Zygote, channel: Channel, packed: dict[str, Any], walls: W
                 elif _heard(message, ended):
                     return ended
                 if message["op"] not in ("begun", "reached"):
-                    channel.send(broker(message, descriptor), deadline)
+                    asked = time.monotonic()
+                    answer = broker(message, descriptor)
+                    took = min(time.monotonic() - asked, left)
+                    left, deadline = left - took, deadline + took
+                    channel.send(answer, deadline)
             finally:
                 if descriptor is not None:
                     os.close(descriptor)
