@@ -6,8 +6,10 @@ from metnos import app
 from metnos.core.clock import MovableClock
 from metnos.core.errors import UsageError, WorkspaceError
 from metnos.core.records import Check, Level
+from metnos.core.sections import Settings
 from metnos.core.settings import load
 from metnos.core.workspace import Workspace
+from metnos.law import founding
 from metnos.law.audit_line import Entry
 from metnos.law.principal import at_terminal
 
@@ -17,8 +19,9 @@ def examine(workspace: Workspace, clock: MovableClock) -> dict[str, Check]:
 
 
 @pytest.mark.slow
-def test_a_new_workspace_is_well(workspace: Workspace, clock: MovableClock) -> None:
-    found = examine(workspace, clock)
+def test_a_new_workspace_is_well(blank: Workspace, clock: MovableClock) -> None:
+    founding.found(blank, Settings(), clock)
+    found = examine(blank, clock)
     assert list(found) == ["python", "sqlite", "settings", "sandbox", "workspace", "databases", "code", "constitution",
                            "audit", "executors", "mnestome", "telos", "life", "disk", "model", "clock"]  # fmt: skip
     assert {name for name, check in found.items() if check.level is not Level.GREEN} == {"model"}

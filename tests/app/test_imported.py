@@ -17,6 +17,7 @@ from metnos.core.workspace import Workspace
 from metnos.grimoire.episode import Where
 from metnos.grimoire.exchange import PURPOSE
 from metnos.grimoire.fact import Kind
+from metnos.law.principal import at_terminal
 from turn.fasting import fill
 from turn.scripted import reopened, steps
 
@@ -129,5 +130,5 @@ def test_it_is_found_and_forgotten_like_anything_else(mine: App, brought: Path) 
     taken = keeping.take_in(mine, brought)
     held = mine.grimoire.episodes.select(Where(senders=(taken.stranger,)), count=99)
     assert len(held) == taken.new["episode"]
-    keeping.forget(mine, keeping.forgetting(mine).plan("", [each.id for each in held]))
+    keeping.forget(mine, keeping.forgetting(mine).plan("", [each.id for each in held]), at_terminal())
     assert mine.grimoire.episodes.select(Where(senders=(taken.stranger,)), count=99) == []

@@ -77,7 +77,7 @@ def test_a_head_that_leads_elsewhere_stops_everything(root: Path, say: Say, tmp_
         )
     asked = say("ask", "what is 2 plus 2")
     assert asked.code == 1
-    assert "was not written by Metnos" in asked.err
+    assert "was not written by Metnos" in asked.out
     assert say("doctor").code == 1
     assert say("executor", "panic").code in (0, 1)
     assert HaltFile(Workspace(root).halt_file).read().halted

@@ -36,7 +36,7 @@ def files_below(folder: Path) -> set[str]:
 def test_an_archive_with_programs_is_asked_about_and_unpacked_whole(equipped: App, level: str, folder: str) -> None:
     (home() / "there").mkdir()
     archive(*MANY, "bin/run", "Makefile", "autostart/x.desktop")
-    equipped.set_setting("policy.autonomy", level)
+    equipped.set_setting("policy.autonomy", level, OWNER)
     app = App.open(equipped.workspace, equipped.clock)
     item = asked(app, "extract_archives", paths=["~/src.zip"], to=f"~/{folder}")
     first = [str(line) for line in item.body["preview"][:4]]

@@ -141,7 +141,7 @@ class TestWholeFolders:
         place("proj/.hid")
         place("proj/deep/a.txt")
         (home() / "Old").mkdir()
-        equipped.set_setting("policy.autonomy", level)
+        equipped.set_setting("policy.autonomy", level, OWNER)
         app = App.open(equipped.workspace, equipped.clock)
         args = {"paths": ["~/proj"]} | ({} if name == "delete_files" else {"to": "~/Old"})
         with pytest.raises(Waiting) as waiting:

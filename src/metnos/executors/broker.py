@@ -364,6 +364,7 @@ class Broker:
 
     def _allow(self, trip: Trip, host: str, method: str, addresses: list[str]) -> Need:
         """Whether this host may be spoken to where it really is: declared, and permitted or beyond question."""
+        self._declared(trip, host, method)
         need = http_need(host, method, addresses)
         need = replace(need, carries=self._carries and need.outside)
         if not need.outside and not sounds_like_home(host):

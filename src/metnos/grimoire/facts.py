@@ -28,12 +28,13 @@ from metnos.grimoire.facts_admit import Admitted
 from metnos.grimoire.facts_find import SCANNED, Finder, Found
 from metnos.grimoire.facts_rows import Which
 from metnos.grimoire.immune import Immune, Stage
-from metnos.law.principal import Principal
 from metnos.store.db import Database, Transaction, Value
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from metnos.law.principal import Principal
 
     Vector = NDArray[np.float32]
 
@@ -96,7 +97,7 @@ class Facts:
         """Take knowledge in through the gate. The only way for what was learned, dreamt or received."""
         return facts_admit.admit(self, candidate, vector, space, rules or self._gate(), supersedes, self._clock.now())
 
-    def agreed(self, fact: str, by: Principal) -> Fact | None:
+    def agreed(self, fact: str, by: "Principal") -> Fact | None:
         """The owner agreed to a fact that waited for it (outcome ``consent``): it counts from now on.
 
         Only a person's word lets it count: ``by`` is whose it is.

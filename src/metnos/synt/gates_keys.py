@@ -16,7 +16,7 @@ from metnos.executors.manifest import Manifest
 from metnos.synt.gates_capabilities import kit_texts
 
 _DEEPEST = 12  # expressions within expressions: a reply that is deeper is made elsewhere for us
-_BESIDE = frozenset({"total", "failures"})
+_BESIDE = frozenset({"total", "failures", "left_out"})
 _PLAIN_CALLS = frozenset({"builtins.sorted", "builtins.list", "builtins.reversed", "builtins.tuple"})
 _LOOKING = _PLAIN_CALLS | {"builtins.len", "builtins.sum"}
 
@@ -136,7 +136,7 @@ def _output(code: Code, manifest: Manifest, run: Function) -> Iterator[str]:
             if strange:
                 yield (
                     f"the code returns {min(strange)!r}; a {manifest.kind.value} returns {key!r}, and beside it "
-                    "only 'total' and 'failures'"
+                    "only 'total', 'failures' and 'left_out'"
                 )
             shape |= _of_list(code, _value(reply, key), run, 0)
         else:

@@ -165,8 +165,13 @@ def _share(mine: frozenset[str], theirs: frozenset[str], weights: dict[str, floa
 
 @lru_cache(512)
 def _powers(source: str) -> frozenset[str]:
-    """What the code asks of Metnos: copying and moving may look the same but for this."""
-    return frozenset(re.findall(r"\bctx\.(\w+)\(", source))
+    """What the code asks of Metnos and of its kit: copying and moving may look the same but for this."""
+    kit = [
+        name for line in re.findall(r"^from metnos_kit import (.+)$", source, re.MULTILINE) for name in line.split(", ")
+    ]
+    asked = "|".join(map(re.escape, ("ctx", *kit)))
+    made = re.findall(rf"\b(\w+) = (?:{asked})\.\w+\(", source)
+    return frozenset(re.findall(rf"\b(?:{'|'.join(map(re.escape, ('ctx', *kit, *made)))})\.(\w+)\(", source))
 
 
 # -- words

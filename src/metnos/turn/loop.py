@@ -172,7 +172,7 @@ class Turns:
         with self._closing(scratch) as close:
             yield Started(request.id)
             if (halt := self._parts.halted()) is not None:
-                scratch.stop(State.REFUSED, f"Everything is stopped: {halt.why}.", halt.fix)
+                scratch.stop(State.REFUSED, f"{halt.why[:1].upper()}{halt.why[1:]}.", halt.fix)
                 yield close()
                 return
             self.recall(scratch)

@@ -120,8 +120,8 @@ def test_a_code_does_not_outlive_who_made_it(page: Client) -> None:
 
 def test_who_has_a_lower_level_ends_nobody_above(page: Client) -> None:
     other = page.device("supervised")
-    status, what = other.refused("POST", f"/api/devices/{mine(page)}/revoke")
-    assert (status, "cannot end" in what) == (403, True)
+    status, _ = other.refused("POST", f"/api/devices/{mine(page)}/revoke")
+    assert status == 403
     assert page.get("/api/runs") == []
     other.post(f"/api/devices/{mine(other)}/revoke")  # itself it may
 
